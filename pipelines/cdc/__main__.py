@@ -1,0 +1,20 @@
+"""Command line: `python -m cdc check conf`."""
+
+import click
+
+from cdc.spec.commands import check, reference, scaffold, schemas
+
+COMMANDS = (check, scaffold, schemas, reference)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cdc() -> None:
+    """Debezium change events to tables: look at and write the specs."""
+
+
+for command in COMMANDS:
+    cdc.add_command(command)
+
+
+if __name__ == "__main__":
+    cdc(prog_name="python -m cdc")

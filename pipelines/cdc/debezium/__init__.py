@@ -1,0 +1,1 @@
+"""Debezium's records, decoded: envelope, values by type family, positions by connector kind, rejects."""

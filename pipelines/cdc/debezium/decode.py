@@ -1,0 +1,151 @@
+"""From records to changes: every record ends as a change, a reject with its reason, or ignored by name."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc import names
+from cdc.debezium import columns, envelope, rows
+from cdc.debezium.positions import position_of
+from cdc.debezium.verdict import CHANGE, REJECT, verdict
+from cdc.spec.model import TableSpec
+
+_RECORD = ("topic", "partition", "offset", "timestamp", "key", "value")
+# Columns that live between two steps only.
+_PARSED, _DAMAGED, _KIND, _SOURCE = "_parsed", "_damaged", "_kind", "_source"
+_ROW, _BEFORE, _IN_ORDER, _VERDICT = "_row", "_before", "_in_order", "_verdict"
+
+
+def decode(records: DataFrame, table: TableSpec) -> DataFrame:
+    """Every record with what became of it.
+
+    Grain: one row per record, none dropped and none added. Columns: the table's own (target names and types;
+    of a delete the key only), the change's (`_op`, its position, `_snapshot`, `_transaction_id`, `_topic`,
+    `_partition`, `_offset`, `_recorded_at`, `_unknown`), then `_outcome` (``change``, ``reject`` or
+    ``ignored``), `_reason` (a reject's code, an ignored record's kind), `_message`, and for rejects `_key`
+    and `_value`, the record's bytes.
+    """
+    # Each step is a projection of its own because the next one reads its columns more than once.
+    for step in (_parse, _open_envelope, _place_fields, _read_texts, _read_key, _convert, _judge, _finish):
+        records = step(records, table)
+    return records
+
+
+def changes(decoded: DataFrame, table: TableSpec) -> DataFrame:
+    """The changes among the decoded records.
+
+    Grain: one row per change; a redelivered one again, with the same position. Columns: the table's own, then
+    the change's.
+    """
+    wanted = (*names.target_columns(table), *change_columns(table))
+    return decoded.where(F.col(names.OUTCOME) == CHANGE).select(*(F.col(f"`{name}`") for name in wanted))
+
+
+def rejects(decoded: DataFrame, table: TableSpec) -> DataFrame:
+    """The records that could not be decoded.
+
+    Grain: one row per reject. Columns: `reason` (a code of `Reason`), `message`, and the record's `topic`,
+    `partition`, `offset`, `timestamp`, `key` and `value`, unchanged.
+    """
+    kept = (names.REASON, names.MESSAGE, names.TOPIC, names.PARTITION, names.OFFSET, names.RECORDED_AT)
+    renamed = zip((*kept, names.KEY, names.VALUE), names.REJECT_COLUMNS, strict=True)
+    return decoded.where(F.col(names.OUTCOME) == REJECT).select(
+        *(F.col(old).alias(new) for old, new in renamed)
+    )
+
+
+def change_columns(table: TableSpec) -> tuple[str, ...]:
+    """The columns of a change beside the table's own, in order."""
+    return (
+        names.OP,
+        *position_of(table.connector).column_names,
+        names.SNAPSHOT,
+        names.TRANSACTION_ID,
+        names.TOPIC,
+        names.PARTITION,
+        names.OFFSET,
+        names.RECORDED_AT,
+        names.UNKNOWN,
+    )
+
+
+def _parse(records: DataFrame, table: TableSpec) -> DataFrame:
+    return records.select(*_RECORD, envelope.parse(F.col("value"), table).alias(_PARSED))
+
+
+def _open_envelope(parsed: DataFrame, table: TableSpec) -> DataFrame:
+    def part(name: str) -> Column:
+        return envelope.part(F.col(_PARSED), name)
+
+    # Without a key a delete says only by its whole row which row it was.
+    row = F.coalesce(part("after"), part("before")) if table.append_only else part("after")
+    return parsed.select(
+        *_RECORD,
+        envelope.is_damaged(F.col(_PARSED)).alias(_DAMAGED),
+        envelope.kind_of_no_row(F.col(_PARSED)).alias(_KIND),
+        part("op").alias(names.OP),
+        part("source").alias(_SOURCE),
+        part("transaction").getField("id").alias(names.TRANSACTION_ID),
+        part("before").alias(_BEFORE),
+        row.alias(_ROW),
+    )
+
+
+def _place_fields(opened: DataFrame, table: TableSpec) -> DataFrame:
+    return opened.select("*", rows.is_in_order(F.col(_ROW), columns.row_fields(table)).alias(_IN_ORDER))
+
+
+def _read_texts(placed: DataFrame, table: TableSpec) -> DataFrame:
+    row, in_order, fields = F.col(_ROW), F.col(_IN_ORDER), columns.row_fields(table)
+    return placed.select(
+        "*",
+        rows.texts(row, in_order, fields).alias(columns.TEXTS),
+        rows.unknown(row, in_order, fields, table.excluded).alias(names.UNKNOWN),
+    )
+
+
+def _read_key(with_texts: DataFrame, table: TableSpec) -> DataFrame:
+    if not columns.key_columns(table):
+        return with_texts
+    texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(_BEFORE), F.col("key"))
+    return with_texts.select("*", texts.alias(columns.KEY_TEXTS))
+
+
+def _convert(with_texts: DataFrame, table: TableSpec) -> DataFrame:
+    return with_texts.select("*", *columns.typed(table))
+
+
+def _judge(converted: DataFrame, table: TableSpec) -> DataFrame:
+    judged = verdict(
+        table,
+        value=F.col("value"),
+        damaged=F.col(_DAMAGED),
+        kind=F.col(_KIND),
+        op=F.col(names.OP),
+        source=F.col(_SOURCE),
+        row=F.col(_ROW),
+    )
+    return converted.select("*", judged.alias(_VERDICT))
+
+
+def _finish(judged: DataFrame, table: TableSpec) -> DataFrame:
+    source = F.col(_SOURCE)
+    outcome = F.col(_VERDICT).getField(names.OUTCOME)
+    of_position = position_of(table.connector).columns(source, F.col(names.OP), table.connector)
+    return judged.select(
+        *columns.masked(table),
+        names.OP,
+        *(column.alias(name) for name, column in of_position.items()),
+        F.lower(source.getField("snapshot")).alias(names.SNAPSHOT),
+        names.TRANSACTION_ID,
+        F.col("topic").alias(names.TOPIC),
+        F.col("partition").alias(names.PARTITION),
+        F.col("offset").alias(names.OFFSET),
+        F.col("timestamp").alias(names.RECORDED_AT),
+        names.UNKNOWN,
+        *(
+            F.col(_VERDICT).getField(name).alias(name)
+            for name in (names.OUTCOME, names.REASON, names.MESSAGE)
+        ),
+        F.when(outcome == REJECT, F.col("key")).alias(names.KEY),
+        F.when(outcome == REJECT, F.col("value")).alias(names.VALUE),
+    )

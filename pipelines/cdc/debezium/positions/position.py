@@ -1,0 +1,25 @@
+"""What a connector's position is to the rest of the flow: source fields in, ordered columns out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+
+from cdc.spec.model import ConnectorSpec
+
+
+@dataclass(frozen=True)
+class Position:
+    """The position of one connector kind: a pure function of the event, so a redelivery changes nothing."""
+
+    source_fields: tuple[str, ...]
+    """Fields of the envelope's ``source`` (all read as text) that the functions below take."""
+    column_names: tuple[str, ...]
+    """The flat columns of a change that hold the position."""
+    columns: Callable[[Column, Column, ConnectorSpec], Mapping[str, Column]]
+    """Those columns, from ``source`` and the change's ``op``, by name; absent parts have an explicit lowest
+    value."""
+    fault: Callable[[Column], Column]
+    """From ``source``: why there is no position, as a sentence; null where there is one."""
+    sequence: Callable[[ConnectorSpec], tuple[str, ...]]
+    """The columns in the order in which they decide."""

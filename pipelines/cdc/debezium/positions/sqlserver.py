@@ -1,0 +1,105 @@
+"""SQL Server: log sequence numbers, as the server orders them.
+
+``commit_lsn`` orders transactions, ``change_lsn`` changes inside one, ``event_serial_no`` events inside one
+change. Snapshot reads have no ``change_lsn`` and no serial number and sort before every change of the same
+``commit_lsn``.
+"""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc import names
+from cdc.debezium.positions.position import Position
+from cdc.debezium.values.temporal import instant_of_millis
+from cdc.spec.model import ConnectorSpec
+
+_COLUMNS = (
+    names.INCARNATION,
+    names.COMMIT_LSN,
+    names.CHANGE_LSN,
+    names.EVENT_SERIAL_NO,
+    names.OPERATION,
+    names.COMMITTED_AT,
+)
+LOWEST_LSN = "00000000:00000000:0000"
+_LSN = "^[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}$"
+_ABSENT = ("null", "00", "", LOWEST_LSN)
+"""How connectors and their forks write an absent LSN, in lower case; null besides."""
+
+
+def lsn(text: Column) -> Column:
+    """A log sequence number in fixed width and lower case, which sorts as the server sorts.
+
+    Absent becomes the lowest; what is no LSN becomes null.
+    """
+    plain = F.lower(F.trim(text))
+    return F.when(is_absent(text), LOWEST_LSN).when(plain.rlike(_LSN), plain)
+
+
+def is_absent(text: Column) -> Column:
+    """True for null and for the texts that stand for it."""
+    return text.isNull() | F.lower(F.trim(text)).isin(*_ABSENT)
+
+
+def serial_number(text: Column) -> Column:
+    """``event_serial_no`` as a number, however it came; absent becomes 0, below the first."""
+    return F.when(is_absent(text), F.lit(0).cast("bigint")).otherwise(text.try_cast("bigint"))
+
+
+def operation_rank(op: Column) -> Column:
+    """0 for a delete, 1 for the others.
+
+    A deferred update is a delete and a create of one key with one position: the create has to win.
+    """
+    return F.when(op == "d", 0).otherwise(1)
+
+
+def columns(source: Column, op: Column, connector: ConnectorSpec) -> Mapping[str, Column]:
+    """The flat columns of a change that make its sequence."""
+    return {
+        names.INCARNATION: F.lit(connector.incarnation),
+        names.COMMIT_LSN: lsn(source.getField("commit_lsn")),
+        names.CHANGE_LSN: lsn(source.getField("change_lsn")),
+        names.EVENT_SERIAL_NO: serial_number(source.getField("event_serial_no")),
+        names.OPERATION: operation_rank(op),
+        names.COMMITTED_AT: instant_of_millis(source.getField("ts_ms")),
+    }
+
+
+def fault(source: Column) -> Column:
+    """Why the record has no position; null where it has one."""
+    commit, change, serial, committed = (
+        source.getField(name) for name in ("commit_lsn", "change_lsn", "event_serial_no", "ts_ms")
+    )
+    return F.coalesce(
+        F.when(is_absent(commit), "source.commit_lsn is null"),
+        *(
+            F.when(lsn(text).isNull(), F.concat(F.lit(f"source.{name} is no LSN: "), text))
+            for name, text in (("commit_lsn", commit), ("change_lsn", change))
+        ),
+        F.when(
+            serial_number(serial).isNull(), F.concat(F.lit("source.event_serial_no is no number: "), serial)
+        ),
+        F.when(
+            instant_of_millis(committed).isNull(),
+            F.concat(F.lit("source.ts_ms is no time: "), F.coalesce(committed, F.lit("null"))),
+        ),
+    )
+
+
+def sequence(connector: ConnectorSpec) -> tuple[str, ...]:
+    """By LSN, or by arrival inside a transaction: `__$seqval` does not order the changes of one."""
+    if connector.within_transaction == "arrival":
+        return (names.INCARNATION, names.COMMIT_LSN, names.OFFSET, names.OPERATION, names.COMMITTED_AT)
+    return _COLUMNS
+
+
+POSITION = Position(
+    column_names=_COLUMNS,
+    source_fields=("commit_lsn", "change_lsn", "event_serial_no", "ts_ms"),
+    columns=columns,
+    fault=fault,
+    sequence=sequence,
+)

@@ -1,0 +1,97 @@
+"""bit, the integers, real and float, and the exact decimals."""
+
+from decimal import Decimal
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc.debezium.values.binary import from_base64
+from cdc.debezium.values.conversion import Conversion, casted, within
+from cdc.spec.model import ConnectorSpec, SourceType
+
+_TWO_TO_64 = Decimal(2**64)
+_MONEY = {"money": (19, 4), "smallmoney": (10, 4)}
+_NOT_FINITE = ("NaN", "Infinity", "-Infinity")
+
+
+def bit(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+    """A boolean."""
+    return Conversion(
+        "true or false", "boolean", lambda text: F.when(text == "true", True).when(text == "false", False)
+    )
+
+
+def integer(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+    """smallint, int and bigint as themselves; tinyint, which has no sign, as smallint."""
+    if type_.name == "tinyint":
+        return Conversion("number", "smallint", lambda text: within(text.try_cast("smallint"), 0, 255))
+    return casted("number", type_.name)
+
+
+def floating(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+    """Real and float as float and double; a number too large for the type does not become infinite."""
+    target = "float" if type_.name == "real" else "double"
+
+    def convert(text: Column) -> Column:
+        value = text.try_cast(target)
+        is_finite = F.abs(value) < float("inf")
+        return F.when(is_finite | text.isin(*_NOT_FINITE), value)
+
+    return Conversion("number", target, convert)
+
+
+def decimal(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+    """Decimal, numeric, money and smallmoney as decimal(p,s), exact to the last of 38 digits."""
+    precision, scale = _MONEY.get(type_.name, (type_.precision or 18, type_.scale or 0))
+    target = f"decimal({precision},{scale})"
+    mode = connector.decimal_handling_mode
+    if mode == "double":
+        return casted("number, as far as 53 bits hold it; rounded to the scale", target)
+    if mode == "string" or connector.decimal_format == "numeric":
+        wire = "text of the number" if mode == "string" else "number"
+        return Conversion(wire, target, lambda text: _exactly(text, precision, scale))
+    return Conversion(
+        "base64 of the unscaled number, big-endian two's complement",
+        target,
+        lambda text: _scaled(_unscaled(text, is_long=precision > 18), scale).try_cast(target),
+    )
+
+
+def _exactly(text: Column, precision: int, scale: int) -> Column:
+    """The number, or null where the scale would round it (as far as 38 digits can tell)."""
+    value = text.try_cast(f"decimal({precision},{scale})")
+    unrounded = text.try_cast(f"decimal(38,{38 - precision + scale})")
+    return F.when(value == unrounded, value)
+
+
+def _scaled(unscaled: Column, scale: int) -> Column:
+    """Text of unscaled * 10^-scale: a product of two decimals would lose digits behind the 38th."""
+    return F.concat(unscaled.cast("string"), F.lit(f"E-{scale}"))
+
+
+def _unscaled(text: Column, *, is_long: bool) -> Column:
+    """The whole number in base64 big-endian two's complement; null if it has more than 8 (long: 16) bytes."""
+    digits = F.hex(from_base64(text))
+    # Both sides of the comparison are upper-case hex: the first digit holds the sign.
+    is_negative = digits >= "8"
+    sign = F.when(is_negative, "F").otherwise("0")
+    if not is_long:
+        # A longer text than 16 digits would be cut by lpad and be another number.
+        return F.when(F.length(digits).between(1, 16), _signed(F.lpad(digits, 16, sign)))
+    padded = F.lpad(digits, 32, sign)
+    high, low = _signed(F.substring(padded, 1, 16)), _unsigned(F.substring(padded, 17, 16))
+    # Towards zero, not down: else the first product of a negative 38-digit number has 39 digits.
+    towards_zero = F.when(is_negative, 1).otherwise(0)
+    whole = F.try_multiply((high + towards_zero).cast("decimal(20,0)"), F.lit(_TWO_TO_64))
+    rest = low - towards_zero * F.lit(_TWO_TO_64)
+    return F.when(F.length(digits).between(1, 32), F.try_add(whole, rest))
+
+
+def _signed(digits: Column) -> Column:
+    """16 hex digits as a bigint."""
+    return F.conv(digits, 16, -10).cast("bigint")
+
+
+def _unsigned(digits: Column) -> Column:
+    """16 hex digits as a whole number from 0 to 2^64 - 1."""
+    return F.conv(digits, 16, 10).cast("decimal(20,0)")

@@ -1,0 +1,120 @@
+"""What becomes of a record: a change, a reject with its reason and message, or ignored by kind."""
+
+from collections.abc import Iterator
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc import names
+from cdc.debezium import columns, rows
+from cdc.debezium.positions import position_of
+from cdc.debezium.rejects import Reason, quoted
+from cdc.debezium.values import conversion_of
+from cdc.spec.model import TableSpec
+
+CHANGE, REJECT, IGNORED = "change", "reject", "ignored"
+_OPS = ("c", "u", "d", "r", "t")
+_WITH_ROW = ("c", "u", "r")
+
+
+def verdict(
+    table: TableSpec, *, value: Column, damaged: Column, kind: Column, op: Column, source: Column, row: Column
+) -> Column:
+    """A struct of outcome, reason and message.
+
+    The first that applies decides, so the order goes from the record's form to its single values: what is
+    wrong further out makes everything further in look wrong too.
+    """
+    has_row = op.isin(*_WITH_ROW)
+    return F.coalesce(
+        F.when(value.isNull(), _ignored(F.lit("tombstone"))),
+        F.when(damaged, _damage(value)),
+        F.when(kind.isNotNull(), _ignored(kind)),
+        F.when(op.isNull(), _reject(Reason.NOT_AN_ENVELOPE, F.lit("the value has no `op`"))),
+        *_of_another_table(table, source),
+        F.when(~op.isin(*_OPS), _reject(Reason.UNKNOWN_OP, F.concat(F.lit("op is "), quoted(op)))),
+        F.when(has_row & row.isNull(), _reject(Reason.MISSING_ROW, F.lit("`after` is null"))),
+        *_position_faults(table, source),
+        *(F.when(op != "t", missing) for missing in _missing_keys(table)),
+        *_wrong_types(table),
+        *(F.when(has_row, absent) for absent in _absent_values(table, row)),
+        F.struct(
+            F.lit(CHANGE).alias(names.OUTCOME),
+            F.lit(None).cast("string").alias(names.REASON),
+            F.lit(None).cast("string").alias(names.MESSAGE),
+        ),
+    )
+
+
+def _ignored(kind: Column) -> Column:
+    return F.struct(
+        F.lit(IGNORED).alias(names.OUTCOME),
+        kind.alias(names.REASON),
+        F.lit(None).cast("string").alias(names.MESSAGE),
+    )
+
+
+def _reject(reason: Reason, message: Column) -> Column:
+    return F.struct(
+        F.lit(REJECT).alias(names.OUTCOME),
+        F.lit(reason.name).alias(names.REASON),
+        message.alias(names.MESSAGE),
+    )
+
+
+def _damage(value: Column) -> Column:
+    text = value.cast("string")
+    # get_json_object reads the text to its end or gives null: only damaged records come here.
+    is_json = F.is_valid_utf8(text) & F.get_json_object(text, "$").isNotNull()
+    return F.when(
+        is_json, _reject(Reason.NOT_AN_ENVELOPE, F.concat(F.lit("the value is "), quoted(text)))
+    ).otherwise(
+        _reject(Reason.BROKEN_JSON, F.concat(F.lit("the value is "), quoted(F.make_valid_utf8(text))))
+    )
+
+
+def _of_another_table(table: TableSpec, source: Column) -> Iterator[Column]:
+    if table.shared_topic:
+        own_name = F.concat_ws(".", *(source.getField(part) for part in ("db", "schema", "table")))
+        yield F.when(own_name != table.source, _ignored(F.lit("other_table")))
+
+
+def _position_faults(table: TableSpec, source: Column) -> Iterator[Column]:
+    fault = position_of(table.connector).fault(source)
+    yield F.when(fault.isNotNull(), _reject(Reason.MISSING_POSITION, fault))
+
+
+def _missing_keys(table: TableSpec) -> Iterator[Column]:
+    for column in columns.key_columns(table):
+        message = F.lit(f"column {column.name}: null in the row and in the record key")
+        yield F.when(columns.text_of(column, table).isNull(), _reject(Reason.MISSING_KEY, message))
+
+
+def _wrong_types(table: TableSpec) -> Iterator[Column]:
+    """A text that its conversion made null: the only way in which one says that it cannot convert."""
+    for column in table.columns:
+        text = columns.known_text(column, table)
+        target = conversion_of(column.type, table.connector).target
+        if target != "string" or column.type.name == "time":
+            message = F.concat(
+                F.lit(f"column {column.name}: "), quoted(text), F.lit(f" is no {column.type} ({target})")
+            )
+            is_wrong = text.isNotNull() & F.col(f"`{column.target}`").isNull()
+            yield F.when(is_wrong, _reject(Reason.WRONG_TYPE, message))
+
+
+def _absent_values(table: TableSpec, row: Column) -> Iterator[Column]:
+    for column in table.columns:
+        text = columns.text_of(column, table)
+        if not column.nullable and column.target not in table.key:
+            message = F.lit(f"column {column.name}: null, and {column.type} NOT NULL at the source")
+            yield F.when(text.isNull(), _reject(Reason.UNEXPECTED_NULL, message))
+        elif column.on_missing == "reject":
+            message = F.lit(f"column {column.name}: the record has no such field")
+            yield F.when(text.isNull() & rows.lacks(row, column.name), _reject(Reason.MISSING_FIELD, message))
+        if (
+            column.unavailable == "reject"
+            and (unavailable := columns.is_unavailable(column, table)) is not None
+        ):
+            message = F.lit(f"column {column.name}: the connector did not know the unchanged value")
+            yield F.when(unavailable, _reject(Reason.UNAVAILABLE_VALUE, message))

@@ -1,0 +1,220 @@
+"""Where records come from: Kafka, or a capture folder that stands in for it, with the same columns.
+
+``cdc.source`` decides, never the code: ``kafka``, or ``capture:<folder>`` with JSON Lines as ``kcat -C -J``
+prints them.
+"""
+
+import json
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from cdc import names
+from cdc.spec.model import TableSpec
+
+_CAPTURE = "capture:"
+_LINE = """
+    topic string, partition int, offset bigint, ts bigint, tstype string, headers array<string>,
+    key string, key_base64 string, payload string, payload_base64 string, _damaged string
+"""
+_TIMESTAMP_TYPES = {"create": 0, "logappend": 1}
+_NO_TIMESTAMP_TYPE = -1
+
+_CONSUMER_SETTINGS = (
+    "bootstrap.servers",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.client.callback.handler.class",
+    "sasl.oauthbearer.token.endpoint.url",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.truststore.type",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.keystore.type",
+    "ssl.key.password",
+    "ssl.endpoint.identification.algorithm",
+    "client.id",
+    "group.id",
+    "isolation.level",
+    "fetch.max.bytes",
+    "max.partition.fetch.bytes",
+    "request.timeout.ms",
+    "session.timeout.ms",
+)
+"""Settings of the Kafka client that a pipeline's configuration may give, each under ``cdc.kafka.``."""
+
+_READER_SETTINGS = (
+    "startingOffsets",
+    "startingTimestamp",
+    "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "failOnDataLoss",
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "groupIdPrefix",
+    "databricks.serviceCredential",
+)
+"""Settings of Spark's Kafka reader itself, likewise."""
+
+_KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
+_KAFKA_FIXED = {"includeHeaders": "true"}
+
+
+class UnknownSource(ValueError):
+    """``cdc.source`` is not set, or names no source that there is."""
+
+    def __init__(self, source: str | None) -> None:
+        self.source = source
+        said = "is not set" if source is None else f"is `{source}`"
+        super().__init__(
+            f"cdc.source {said}.\n  fix: set it in the pipeline's configuration to `kafka`, with"
+            " cdc.kafka.bootstrap.servers beside it, or to `capture:<folder>`."
+        )
+
+
+class BadKafkaOptions(ValueError):
+    """``cdc.kafka.options`` is no JSON object of texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(
+            f"cdc.kafka.options is `{text}`.\n  fix: write a JSON object, such as"
+            ' {"kafka.sasl.mechanism": "PLAIN"}.'
+        )
+
+
+def read_records(spark: SparkSession, table: TableSpec) -> DataFrame:
+    """The records of one table's topic, as a stream.
+
+    Grain: one row per Kafka record. Columns: `topic`, `partition`, `offset`, `timestamp`, `timestampType`
+    (0 create, 1 log append), `headers` (null where there are none), `key`, `value` (null: a tombstone).
+    At least once from Kafka or the folder, exactly once into the table that the stream writes.
+
+    Raises:
+        UnknownSource: ``cdc.source`` is none that there is.
+        BadKafkaOptions: ``cdc.kafka.options`` cannot be read.
+    """
+    source = spark.conf.get("cdc.source", None)
+    if source == "kafka":
+        return _from_kafka(spark, table.topic)
+    if source and source.startswith(_CAPTURE):
+        return _from_capture(spark, source.removeprefix(_CAPTURE), table.topic)
+    raise UnknownSource(source)
+
+
+def kafka_options(spark: SparkSession) -> Mapping[str, str]:
+    """The Kafka reader's options, from the pipeline's configuration.
+
+    ``cdc.kafka.<setting>`` for the settings known here: the client's (`bootstrap.servers`) get the reader's
+    prefix ``kafka.``, the reader's own (`startingOffsets`) go as they are. ``cdc.kafka.options``, a JSON
+    object with the reader's own names, takes any other: keys cannot be listed on serverless compute.
+    """
+    client = {f"kafka.{name}": spark.conf.get(f"cdc.kafka.{name}", None) for name in _CONSUMER_SETTINGS}
+    reader = {name: spark.conf.get(f"cdc.kafka.{name}", None) for name in _READER_SETTINGS}
+    given = {name: value for name, value in (client | reader).items() if value is not None}
+    return _KAFKA_DEFAULTS | given | _further_options(spark) | _KAFKA_FIXED
+
+
+def _further_options(spark: SparkSession) -> dict[str, str]:
+    text = spark.conf.get("cdc.kafka.options", None) or "{}"
+    try:
+        options = json.loads(text)
+    except json.JSONDecodeError as broken:
+        raise BadKafkaOptions(text) from broken
+    if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
+        raise BadKafkaOptions(text)
+    return options
+
+
+def _from_kafka(spark: SparkSession, topic: str) -> DataFrame:
+    stream = spark.readStream.format("kafka").options(**kafka_options(spark)).option("subscribe", topic)
+    return stream.load().select(*names.RECORD_COLUMNS)
+
+
+def _from_capture(spark: SparkSession, folder: str, topic: str) -> DataFrame:
+    lines = spark.readStream.format("text").option("pathGlobFilter", "*.jsonl").load(folder)
+    return records_of_lines(lines.select("value", "_metadata.file_path"), topic)
+
+
+def records_of_lines(lines: DataFrame, topic: str) -> DataFrame:
+    """The records of a topic among a capture's lines.
+
+    Grain: one row per line of the topic; blank lines are none. Columns: Kafka's, as in `read_records`.
+
+    Args:
+        lines: `value`, a capture's line, and `file_path`, its file.
+        topic: The topic whose records are wanted.
+    """
+    line = F.from_json("value", _LINE, {"columnNameOfCorruptRecord": "_damaged"})
+    parsed = lines.where(F.trim("value") != "").select("*", line.alias("line"))
+    checked = parsed.select(_checked(F.col("line"), F.col("value"), F.col("file_path")).alias("line"))
+    return checked.where(F.col("line.topic") == topic).select(*_record(F.col("line")))
+
+
+def _checked(line: Column, text: Column, file: Column) -> Column:
+    """The line; one that is no record ends the update, because leaving it out would lose a change unseen."""
+    is_record = (
+        line.getField("_damaged").isNull()
+        & line.getField("topic").isNotNull()
+        & line.getField("partition").isNotNull()
+        & line.getField("offset").isNotNull()
+        & _is_readable(line.getField("key_base64"))
+        & _is_readable(line.getField("payload_base64"))
+    )
+    message = F.concat(
+        F.lit("NOT_A_RECORD  "),
+        file,
+        F.lit("\n  a line of this capture is no record as `kcat -C -J` prints it: "),
+        F.substring(text, 1, 200),
+        F.lit(
+            "\n  fix: mend or remove the line, or move the file out of the capture folder; then run again."
+        ),
+    )
+    return F.when(is_record, line).otherwise(F.raise_error(message))
+
+
+def _is_readable(base64: Column) -> Column:
+    return base64.isNull() | F.try_to_binary(base64, F.lit("base64")).isNotNull()
+
+
+def _record(line: Column) -> tuple[Column, ...]:
+    return (
+        line.getField("topic").alias("topic"),
+        line.getField("partition").alias("partition"),
+        line.getField("offset").alias("offset"),
+        F.timestamp_millis(line.getField("ts")).alias("timestamp"),
+        _timestamp_type(line.getField("tstype")).alias("timestampType"),
+        _headers(line.getField("headers")).alias("headers"),
+        _bytes(line, "key").alias("key"),
+        _bytes(line, "payload").alias("value"),
+    )
+
+
+def _timestamp_type(name: Column) -> Column:
+    number = F.lit(_NO_TIMESTAMP_TYPE)
+    for known, code in _TIMESTAMP_TYPES.items():
+        number = F.when(name == known, code).otherwise(number)
+    return number
+
+
+def _headers(flat: Column) -> Column:
+    """From k, v, k, v to Kafka's array of structs; null where there are none, as Spark's reader gives it."""
+    places = F.sequence(F.lit(0), F.size(flat) - 2, F.lit(2))
+    pairs = F.transform(
+        places,
+        lambda place: F.struct(
+            F.get(flat, place).alias("key"), F.get(flat, place + 1).cast("binary").alias("value")
+        ),
+    )
+    return F.when(F.size(flat) > 0, pairs)
+
+
+def _bytes(line: Column, field: str) -> Column:
+    decoded = F.try_to_binary(line.getField(f"{field}_base64"), F.lit("base64"))
+    return F.coalesce(decoded, line.getField(field).cast("binary"))

@@ -1,0 +1,173 @@
+"""One YAML file as plain values that know where they stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from cdc.errors import Condition, Diagnostic, Location
+from cdc.spec.secrets import looks_secret
+
+ValuePath = tuple[str | int, ...]
+"""The way to a value inside a file: ``("columns", "id", "type")``."""
+
+_NUMBERS_AND_WORDS = ("int", "float", "bool", "null")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file's values, each with its place; empty where the file could not be read."""
+
+    file: str
+    """The path as messages show it."""
+    data: dict[str, Any] = field(default_factory=dict)
+    places: Mapping[ValuePath, Location] = field(default_factory=dict)
+    """Where each value begins."""
+    key_places: Mapping[ValuePath, Location] = field(default_factory=dict)
+    """Where the key of each mapping's value begins."""
+    readable: bool = False
+    """True when the file is a YAML mapping; False: ``data`` is empty because of a reported fault."""
+
+    def place(self, path: ValuePath, *, of_key: bool = False) -> Location:
+        """Where the value (or its key) stands; the nearest enclosing value's place when it is not there."""
+        while path:
+            found = (self.key_places if of_key else self.places).get(path) or self.places.get(path)
+            if found:
+                return found
+            path = path[:-1]
+        return self.places.get((), Location(self.file))
+
+
+def read_document(path: Path, shown_as: str, faults: list[Diagnostic]) -> Document:
+    """Read one YAML 1.2 file; what is wrong with it as YAML is added to ``faults``."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        faults.append(_unreadable(shown_as, str(error)))
+        return Document(shown_as)
+    try:
+        node = YAML(typ="safe", pure=True).compose(text)
+    except YAMLError as error:
+        faults.append(_broken(shown_as, text, error))
+        return Document(shown_as)
+    if not isinstance(node, MappingNode):
+        faults.append(_no_mapping(shown_as, node))
+        return Document(shown_as)
+    reading = _Composition(shown_as, faults)
+    return Document(shown_as, reading.value(node, ()), reading.places, reading.key_places, readable=True)
+
+
+class _Composition:
+    """Turns nodes into values. Keys are texts as written, so a column may be called `no`, `on` or `1`."""
+
+    def __init__(self, file: str, faults: list[Diagnostic]) -> None:
+        self.file = file
+        self.faults = faults
+        self.places: dict[ValuePath, Location] = {}
+        self.key_places: dict[ValuePath, Location] = {}
+        self._open: list[Node] = []
+        self._constructor = YAML(typ="safe", pure=True).constructor
+
+    def value(self, node: Node, path: ValuePath) -> Any:
+        """The value of a node; its place and those of all values in it are noted."""
+        self.places[path] = self._location(node)
+        if any(node is outer for outer in self._open):
+            self._fault(
+                node, f"the alias `*{node.anchor}` stands inside what it names", "write the value out"
+            )
+            return None
+        self._open.append(node)
+        try:
+            return self._value(node, path)
+        finally:
+            self._open.pop()
+
+    def _value(self, node: Node, path: ValuePath) -> Any:
+        if not str(node.tag).startswith("tag:yaml.org,2002:"):
+            self._fault(node, f"the tag `{node.tag}` means nothing here", "remove the tag")
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode):
+            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+        return self._scalar(node)
+
+    def _scalar(self, node: Node) -> str | int | float | bool | None:
+        """Numbers, true, false and null as such; all else, dates too, as the text that was written."""
+        if str(node.tag).rpartition(":")[2] not in _NUMBERS_AND_WORDS:
+            return str(node.value)
+        value: str | int | float | bool | None = self._constructor.construct_object(node)
+        return value
+
+    def _mapping(self, node: MappingNode, path: ValuePath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                self._fault(key_node, "a key is a list or a mapping", "write a text as the key")
+            elif str(key_node.tag).endswith(":merge"):
+                self._fault(key_node, "the merge key `<<` is not read", "write the fields out")
+            elif key_node.value in values:
+                self._duplicate(key_node, self.key_places[(*path, key_node.value)].line)
+            else:
+                self.key_places[(*path, key_node.value)] = self._location(key_node)
+                values[key_node.value] = self.value(value_node, (*path, key_node.value))
+        return values
+
+    def _duplicate(self, key_node: ScalarNode, first_line: int) -> None:
+        detail = f"`{key_node.value}` stands here again; it stands in line {first_line} already"
+        fix = "keep one of the two."
+        self.faults.append(
+            Diagnostic(
+                Condition.DUPLICATE_YAML_KEY, self._location(key_node), detail, fix, value=key_node.value
+            )
+        )
+
+    def _fault(self, node: Node, detail: str, fix: str) -> None:
+        self.faults.append(Diagnostic(Condition.BROKEN_YAML, self._location(node), detail, f"{fix}."))
+
+    def _location(self, node: Node) -> Location:
+        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _unreadable(file: str, reason: str) -> Diagnostic:
+    return Diagnostic(
+        Condition.BROKEN_YAML, Location(file), f"the file cannot be read: {reason}", "save it as UTF-8 text."
+    )
+
+
+def _broken(file: str, text: str, error: YAMLError) -> Diagnostic:
+    """A YAML fault in the parser's words, without the parser's copy of the line, which may hold a secret."""
+    mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
+    if mark is None or not isinstance(error, MarkedYAMLError):
+        detail, location = "the file has a character that YAML does not allow", Location(file)
+    else:
+        detail, location = _in_words(error), Location(file, mark.line + 1, mark.column + 1)
+        lines = text.splitlines()
+        if mark.line < len(lines) and looks_secret(lines[mark.line]):
+            detail = "the line cannot be read"
+    fix = "correct the line, or the one above it: indentation, a missing quote, bracket or colon."
+    return Diagnostic(Condition.BROKEN_YAML, location, detail, fix)
+
+
+def _in_words(error: MarkedYAMLError) -> str:
+    """The parser's complaint in one line, with where the thing began that it was reading."""
+    problem, context = str(getattr(error, "problem", "")), str(getattr(error, "context", None) or "")
+    begins = getattr(error, "context_mark", None)
+    if context.startswith("while"):
+        return f"{problem} ({context} that begins in line {begins.line + 1})" if begins else problem
+    return f"{context}, {problem}" if context else problem
+
+
+def _no_mapping(file: str, node: Node | None) -> Diagnostic:
+    if node is None:
+        fix = "write the spec, or remove the file (`python -m cdc scaffold` writes one from a capture)."
+        return Diagnostic(Condition.EMPTY_FILE, Location(file), "the file holds nothing", fix)
+    kind = "a list" if isinstance(node, SequenceNode) else "a single value"
+    location = Location(file, node.start_mark.line + 1, node.start_mark.column + 1)
+    fix = "write fields, each with a colon, and no dash before them; a file has one table or one connector."
+    return Diagnostic(
+        Condition.WRONG_KIND, location, f"the file holds {kind}; a mapping of fields is wanted", fix
+    )

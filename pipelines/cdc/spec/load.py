@@ -1,0 +1,121 @@
+"""A conf folder becomes TableSpecs, or all of its faults at once."""
+
+import copy
+import dataclasses
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cdc.errors import Diagnostic, SpecError, in_reading_order
+from cdc.spec.columns import mend_unquoted_commas
+from cdc.spec.connector import ReadConnector, read_connector
+from cdc.spec.document import Document, read_document
+from cdc.spec.durations import check_retention
+from cdc.spec.folder import ConfFolder, find_files, folder_faults
+from cdc.spec.model import ConnectorSpec, TableSpec
+from cdc.spec.policies import check_zone
+from cdc.spec.reading import Reading
+from cdc.spec.rules import check_tables
+from cdc.spec.schema import Kind
+from cdc.spec.schema_faults import check_against_schema
+from cdc.spec.secret_faults import refuse_secrets
+from cdc.spec.table import ReadTable, read_table
+
+
+class SpecWarning(UserWarning):
+    """Something in a conf folder that works and is perhaps not what is wanted."""
+
+
+@dataclass(frozen=True)
+class Conf:
+    """All that a conf folder says, and all that is wrong with it."""
+
+    connectors: tuple[ConnectorSpec, ...]
+    """Sound ones only, by name."""
+    tables: tuple[TableSpec, ...]
+    """Sound ones only, by connector and name."""
+    faults: tuple[Diagnostic, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def load_tables(conf_dir: str | Path, connector: str | None = None) -> tuple[TableSpec, ...]:
+    """The tables of a conf folder, or of one of its connectors, ordered by connector and name.
+
+    Raises:
+        SpecError: with every fault of the files that were read.
+    """
+    conf = read_conf(conf_dir, connector)
+    if conf.faults:
+        raise SpecError(conf.faults)
+    for found in conf.warnings:
+        warnings.warn(str(found), SpecWarning, stacklevel=1)
+    return conf.tables
+
+
+def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
+    """A conf folder, or what belongs to one connector of it, with its faults; none of them is raised.
+
+    An empty ``connector``, as a pipeline's configuration may have it, means all of them.
+    """
+    connector = connector or None
+    folder = find_files(Path(conf_dir), connector)
+    defaults = _defaults(folder)
+    connectors = {
+        name: read_connector(name, _read(path, "connector")) for name, path in folder.connectors.items()
+    }
+    tables = [
+        read_table(_read(path, "table"), connectors.get(name) or ReadConnector.absent(name), defaults.data)
+        for name, paths in folder.tables.items()
+        for path in paths
+    ]
+    check_tables(tables)
+    readings = [defaults, *(each.reading for each in connectors.values()), *(each.reading for each in tables)]
+    found = [*folder_faults(folder, connector), *(fault for reading in readings for fault in reading.faults)]
+    return Conf(
+        connectors=tuple(each.spec for each in connectors.values() if each.spec),
+        tables=_in_order(tables),
+        faults=in_reading_order(fault for fault in found if fault.severity == "error"),
+        warnings=in_reading_order(fault for fault in found if fault.severity == "warning"),
+    )
+
+
+def _defaults(folder: ConfFolder) -> Reading:
+    """The folder's defaults; empty without the file."""
+    if folder.defaults is None:
+        return Reading(Document((folder.root / "defaults.yml").as_posix()))
+    reading = _read(folder.defaults, "defaults")
+    check_zone(reading, reading.data)
+    check_retention(reading, {})
+    return reading
+
+
+_CHECKS: Mapping[Kind, tuple[Callable[[Reading], None], ...]] = {
+    "table": (refuse_secrets, mend_unquoted_commas),
+    "connector": (refuse_secrets,),
+    "defaults": (refuse_secrets,),
+}
+"""What goes before the schema's check: secrets first, so that nothing can show them; then types that YAML cut
+in two, both halves of which the schema would refuse."""
+
+
+def _read(path: Path, kind: Kind) -> Reading:
+    """One file as far as its schema allows."""
+    faults: list[Diagnostic] = []
+    document = read_document(path, path.as_posix(), faults)
+    table: Any = document.data.get("table") if kind == "table" else None
+    reading = Reading(
+        document, copy.deepcopy(document.data), faults, table if isinstance(table, str) else None
+    )
+    if document.readable:
+        reading.faults[:] = [dataclasses.replace(fault, table=reading.table) for fault in faults]
+        for check in _CHECKS[kind]:
+            check(reading)
+        check_against_schema(reading, kind)
+    return reading
+
+
+def _in_order(tables: list[ReadTable]) -> tuple[TableSpec, ...]:
+    sound = [table.spec for table in tables if table.spec and table.reading.is_sound]
+    return tuple(sorted(sound, key=lambda table: (table.connector.name, table.name)))

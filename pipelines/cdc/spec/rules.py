@@ -1,0 +1,59 @@
+"""What must hold between the tables of a conf folder: no dataset is written twice, no topic read twice."""
+
+from collections.abc import Iterable, Sequence
+
+from cdc.errors import Condition
+from cdc.spec.document import ValuePath
+from cdc.spec.table import ReadTable
+
+
+def check_tables(tables: Sequence[ReadTable]) -> None:
+    """Report tables that would write one dataset, and tables that read one topic without saying so."""
+    _check_datasets(tables)
+    _check_topics(tables)
+
+
+def _check_datasets(tables: Iterable[ReadTable]) -> None:
+    first_with: dict[str, ReadTable] = {}
+    for table in tables:
+        clashes = [(dataset, first_with.setdefault(dataset, table)) for dataset in table.datasets]
+        dataset, first = next((clash for clash in clashes if clash[1] is not table), (None, table))
+        if dataset:
+            table.reading.fault(
+                Condition.DUPLICATE_TABLE_NAME,
+                _named_by(table, dataset),
+                f"`{table.name}` would write {dataset}, as `{first.name}` does ({_where(first)})",
+                "give one of the two another name: `name:` for all its datasets, `gold:` for those of gold.",
+                value=table.name,
+            )
+
+
+def _named_by(table: ReadTable, dataset: str) -> ValuePath:
+    """What in the file gives the dataset its name."""
+    fields = ("gold", "name") if dataset.startswith("gold.") else ("name",)
+    return next(((field,) for field in fields if field in table.reading.data), ("table",))
+
+
+def _check_topics(tables: Iterable[ReadTable]) -> None:
+    first_with: dict[str, ReadTable] = {}
+    for table in tables:
+        first = table if table.topic is None else first_with.setdefault(table.topic, table)
+        if first is table or (_shares(first) and _shares(table)):
+            continue
+        path: ValuePath = ("topic",) if "topic" in table.reading.data else ("table",)
+        table.reading.fault(
+            Condition.DUPLICATE_TOPIC,
+            path,
+            f"topic `{table.topic}` is read for `{first.name}` already ({_where(first)})",
+            "remove one file; where one topic does carry both tables, write `shared_topic: true` in each.",
+            value=table.topic,
+        )
+
+
+def _shares(table: ReadTable) -> bool:
+    return table.reading.data.get("shared_topic") is True
+
+
+def _where(table: ReadTable) -> str:
+    place = table.reading.document.place(("table",), of_key=True)
+    return f"{place.file}:{place.line}"

@@ -1,0 +1,178 @@
+"""SQL Server's column types: from a spec's text to a SourceType, with the server's defaults and ranges."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from cdc.errors import Condition, near_match
+from cdc.spec.model import SourceType
+
+_TYPE = re.compile(
+    r"\s*(?P<name>[a-z_][a-z0-9_ ]*?)\s*(\(\s*(?P<arguments>[^()]*?)\s*\))?"
+    r"(\s+identity(\s*\([^()]*\))?)?(?P<nullability>\s+(not\s+)?null)?\s*",
+    re.IGNORECASE,
+)
+
+
+class TypeFault(ValueError):
+    """A column type that cannot be used: the condition, why, the fix."""
+
+    def __init__(self, condition: Condition, detail: str, fix: str, near: str | None = None) -> None:
+        super().__init__(detail)
+        self.condition = condition
+        self.detail = detail
+        self.fix = fix
+        self.near_match = near
+
+
+def parse_type(text: str) -> tuple[SourceType, bool | None]:
+    """A column type as DDL writes it, and whether it may be null where the text says so.
+
+    >>> parse_type("decimal(18, 2) not null")
+    (SourceType(name='decimal', length=None, precision=18, scale=2, is_max=False), False)
+    >>> [str(parse_type(text)[0]) for text in ("TIMESTAMP", "nvarchar(max)", "datetime2", "int identity")]
+    ['rowversion', 'nvarchar(max)', 'datetime2(7)', 'int']
+
+    Raises:
+        TypeFault: unknown, not supported by the connector, or with arguments that the type does not take.
+    """
+    found = _TYPE.fullmatch(text)
+    if not found:
+        raise _unknown(text)
+    name = " ".join(found["name"].lower().split())
+    name = _SYNONYMS.get(name, name)
+    if name in LEFT_OUT:
+        detail = (
+            f"Debezium leaves columns of type {name} out of its records, so `{text}` would always be null"
+        )
+        fix = "take the column out of `columns:`, or write `{exclude: true}` as its value."
+        raise TypeFault(Condition.UNSUPPORTED_TYPE, detail, fix)
+    if name not in _FAMILIES:
+        raise _unknown(text, near_match(name, [*_FAMILIES, *_SYNONYMS]))
+    arguments = re.split(r"\s*,\s*", found["arguments"]) if found["arguments"] is not None else []
+    nullability = found["nullability"]
+    return _FAMILIES[name](name, [each.lower() for each in arguments]), (
+        None if nullability is None else "not" not in nullability.lower()
+    )
+
+
+def known_types() -> tuple[str, ...]:
+    """Every type name that a spec may use, synonyms aside."""
+    return tuple(_FAMILIES)
+
+
+def _unknown(text: str, near: str | None = None) -> TypeFault:
+    if "(" in text and ")" not in text:
+        detail = f"`{text}` has an open bracket: inside braces YAML ends an unquoted value at a comma"
+        return TypeFault(Condition.BAD_TYPE, detail, 'put the type in quotes: "decimal(18,2)".')
+    fix = (
+        "write a type as SQL Server's DDL does, such as int, nvarchar(80) or decimal(18,2); "
+        "for a user-defined type the type that it stands for."
+    )
+    return TypeFault(Condition.BAD_TYPE, f"`{text}` is not a type of SQL Server", fix, near)
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The whole numbers that one argument of a type may be."""
+
+    what: str
+    lowest: int
+    highest: int
+    default: int
+
+    def read(self, type_name: str, text: str | None) -> int:
+        if text is None:
+            return self.default
+        if not text.isdecimal() or not self.lowest <= int(text) <= self.highest:
+            detail = (
+                f"the {self.what} of {type_name} is `{text}`; it goes from {self.lowest} to {self.highest}"
+            )
+            raise TypeFault(
+                Condition.BAD_TYPE, detail, f"write the column's {self.what} as the source declares it."
+            )
+        return int(text)
+
+
+def _at_most(count: int, name: str, arguments: list[str]) -> list[str | None]:
+    """The arguments, filled up with None to ``count``."""
+    if len(arguments) > count:
+        has = f"{len(arguments)} argument{'s' if len(arguments) > 1 else ''}"
+        takes = f"at most {count}" if count else "none"
+        detail = f"`{name}({','.join(arguments)})` has {has}; {name} takes {takes}"
+        example = {0: name, 1: f"{name}(n)", 2: f"{name}(p,s)"}[count]
+        raise TypeFault(Condition.BAD_TYPE, detail, f"write `{example}`.")
+    return [*arguments, *[None] * (count - len(arguments))]
+
+
+def _plain(name: str, arguments: list[str]) -> SourceType:
+    _at_most(0, name, arguments)
+    return SourceType(name)
+
+
+def _decimal(name: str, arguments: list[str]) -> SourceType:
+    digits, behind_point = _at_most(2, name, arguments)
+    precision = _Range("precision", 1, 38, 18).read(name, digits)
+    scale = _Range("scale", 0, precision, 0).read(f"{name}({precision})", behind_point)
+    return SourceType(name, precision=precision, scale=scale)
+
+
+def _fraction(name: str, arguments: list[str]) -> SourceType:
+    (digits,) = _at_most(1, name, arguments)
+    return SourceType(name, precision=_Range("fractional-second precision", 0, 7, 7).read(name, digits))
+
+
+def _float(name: str, arguments: list[str]) -> SourceType:
+    """As the server keeps it: 24 bits or fewer are a real, more are float(53)."""
+    (bits,) = _at_most(1, name, arguments)
+    if _Range("precision", 1, 53, 53).read(name, bits) <= 24:
+        return SourceType("real")
+    return SourceType("float", precision=53)
+
+
+def _sized(longest: int, *, may_be_max: bool) -> Callable[[str, list[str]], SourceType]:
+    def read(name: str, arguments: list[str]) -> SourceType:
+        (length,) = _at_most(1, name, arguments)
+        if may_be_max and length == "max":
+            return SourceType(name, is_max=True)
+        return SourceType(name, length=_Range("length", 1, longest, 1).read(name, length))
+
+    return read
+
+
+_FAMILIES: Mapping[str, Callable[[str, list[str]], SourceType]] = {
+    **dict.fromkeys(("bit", "tinyint", "smallint", "int", "bigint", "real"), _plain),
+    "float": _float,
+    **dict.fromkeys(("decimal", "numeric"), _decimal),
+    **dict.fromkeys(("money", "smallmoney"), _plain),
+    "char": _sized(8000, may_be_max=False),
+    "varchar": _sized(8000, may_be_max=True),
+    "nchar": _sized(4000, may_be_max=False),
+    "nvarchar": _sized(4000, may_be_max=True),
+    **dict.fromkeys(("text", "ntext"), _plain),
+    "binary": _sized(8000, may_be_max=False),
+    "varbinary": _sized(8000, may_be_max=True),
+    "image": _plain,
+    **dict.fromkeys(("date", "datetime", "smalldatetime"), _plain),
+    **dict.fromkeys(("time", "datetime2", "datetimeoffset"), _fraction),
+    **dict.fromkeys(("uniqueidentifier", "xml", "rowversion", "hierarchyid"), _plain),
+}
+
+LEFT_OUT = ("sql_variant", "geography", "geometry")
+"""Types whose columns Debezium's SQL Server connector does not put into its records."""
+
+_SYNONYMS: Mapping[str, str] = {
+    "timestamp": "rowversion",
+    "integer": "int",
+    "dec": "decimal",
+    "double precision": "float",
+    "character": "char",
+    "char varying": "varchar",
+    "character varying": "varchar",
+    "binary varying": "varbinary",
+    "national char": "nchar",
+    "national character": "nchar",
+    "national char varying": "nvarchar",
+    "national character varying": "nvarchar",
+    "national text": "ntext",
+}

@@ -1,0 +1,89 @@
+"""A flow's source rows as events: key, place in the order, kind, row. Pure: DataFrame -> DataFrame."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
+
+from dlt_local.auto_cdc.args import ChangeArgs, column
+from dlt_local.auto_cdc.names import ARRIVED, AUTHORED, DELETE, KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
+from dlt_local.names import quote
+from dlt_local.schemas import aligned
+
+
+def to_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
+    """One row per row of the batch that `where` lets pass: KEY, SEQ, OP, ROW, AUTHORED, ARRIVED.
+
+    A condition that is null does not hold, so such a row is an upsert.
+    """
+    if args.where is not None:
+        batch = batch.where(column(args.where))
+    op = F.lit(UPSERT)
+    if args.apply_as_deletes is not None:
+        op = F.when(column(args.apply_as_deletes), F.lit(DELETE)).otherwise(op)
+    if args.apply_as_truncates is not None:
+        op = F.when(column(args.apply_as_truncates), F.lit(TRUNCATE)).otherwise(op)
+    row = aligned(
+        F.struct(*[F.col(quote(name)) for name in args.source_columns.names]),
+        args.source_columns,
+        args.columns,
+    )
+    authored = F.lit(None) if args.columns_to_update is None else F.col(quote(args.columns_to_update))
+    return batch.select(
+        F.struct(*[F.col(quote(key)) for key in args.keys]).alias(KEY),
+        column(args.sequence_by).alias(SEQ),
+        op.alias(OP),
+        F.when(op == UPSERT, row).alias(ROW),
+        authored.cast("array<string>").alias(AUTHORED),
+        F.monotonically_increasing_id().alias(ARRIVED),
+    )
+
+
+def has_null_key(args: ChangeArgs) -> Column:
+    """True for an event without a whole key; a truncate has none."""
+    return (F.col(OP) != TRUNCATE) & _any_null([F.col(KEY)[key] for key in args.keys])
+
+
+def has_null_sequence(args: ChangeArgs) -> Column:
+    """True for an event whose place is not known: `struct(null, null) IS NULL` is false, so every part is looked at."""
+    return _any_null(_leaves(F.col(SEQ), args.sequence_type))
+
+
+def _leaves(value: Column, type_: DataType) -> list[Column]:
+    if isinstance(type_, StructType):
+        return [value.isNull(), *(p for f in type_.fields for p in _leaves(value[f.name], f.dataType))]
+    return [value]
+
+
+def _any_null(values: list[Column]) -> Column:
+    found = F.lit(False)
+    for value in values:
+        found = found | value.isNull()
+    return found
+
+
+def rank(row: Column, columns: StructType) -> Column:
+    """What decides between two different upserts of one key at one sequence: the greater row, column by column.
+
+    Any rule that looks at the rows alone gives the same winner in every order of arrival.
+    """
+    return comparable(row, columns)
+
+
+def comparable(value: Column, type_: DataType) -> Column:
+    """The value in a form that has an order and equality: maps have neither, a variant no order."""
+    if not _has_no_order(type_):
+        return value
+    if isinstance(type_, StructType):
+        fields = F.struct(*[comparable(value[f.name], f.dataType).alias(f.name) for f in type_.fields])
+        return F.when(value.isNotNull(), fields)
+    if isinstance(type_, MapType) and not _has_no_order(type_.valueType):
+        return F.array_sort(F.map_entries(value))
+    return F.to_json(F.struct(value.alias("value")))
+
+
+def _has_no_order(type_: DataType) -> bool:
+    if isinstance(type_, StructType):
+        return any(_has_no_order(field.dataType) for field in type_.fields)
+    if isinstance(type_, ArrayType):
+        return _has_no_order(type_.elementType)
+    return isinstance(type_, MapType | VariantType)

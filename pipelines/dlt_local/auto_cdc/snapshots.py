@@ -1,0 +1,152 @@
+"""Whole snapshots as changes: what a snapshot says differently from the target, at the snapshot's version."""
+
+import base64
+import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType
+
+from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.auto_cdc.events import comparable
+from dlt_local.elements import AutoCdcFlow, SnapshotCdcFlow
+from dlt_local.names import END_AT, OWN_PREFIX, quote
+from dlt_local.schemas import aligned
+from dlt_local.storage import read_json, write_json
+
+VERSION = f"{OWN_PREFIX}version"
+"""The snapshot's version: the sequence of all its changes."""
+IS_GONE = f"{OWN_PREFIX}is_gone"
+"""True for a key that the snapshot no longer has."""
+
+
+def as_auto_cdc(flow: SnapshotCdcFlow) -> AutoCdcFlow:
+    """The flow that applies the changes found."""
+    return AutoCdcFlow(
+        name=flow.name,
+        target=flow.target,
+        location=flow.location,
+        source=flow.source if isinstance(flow.source, str) else f"snapshots of {flow.name}",
+        keys=flow.keys,
+        sequence_by=quote(VERSION),
+        scd_type=flow.scd_type,
+        apply_as_deletes=quote(IS_GONE),
+        except_column_list=(VERSION, IS_GONE),
+        track_history_column_list=flow.track_history_column_list,
+        track_history_except_column_list=flow.track_history_except_column_list,
+    )
+
+
+def with_version(snapshot: DataFrame, version: object) -> DataFrame:
+    """The snapshot's columns, VERSION and IS_GONE (false)."""
+    return snapshot.withColumn(VERSION, literal(version)).withColumn(IS_GONE, F.lit(False))
+
+
+def literal(version: object) -> Column:
+    """A version as a column: whole numbers are bigint whatever their size, so that the type never changes."""
+    if isinstance(version, int) and not isinstance(version, bool):
+        return F.lit(version).cast("bigint")
+    return F.lit(version)
+
+
+def differences(snapshot: DataFrame, target: DataFrame, args: ChangeArgs, version: object) -> DataFrame:
+    """The rows of a snapshot that the target has not so, and a row for each key that the snapshot lacks.
+
+    Columns: those of the snapshot, VERSION, IS_GONE.
+
+    Args:
+        snapshot: the snapshot's columns.
+        target: the target's rows; for SCD type 2 its open versions are taken.
+        args: the flow.
+        version: the snapshot's version.
+    """
+    current = target.where(F.col(END_AT).isNull()) if args.scd_type == 2 else target
+    columns = args.source_columns
+    stored = {field.name.lower(): field for field in target.schema.fields}
+    new, old = snapshot.alias("n"), current.alias("o")
+    same_key = _all([F.col(f"n.{quote(k)}") == F.col(f"o.{quote(k)}") for k in args.keys])
+    same_row = _all(
+        [
+            comparable(F.col(f"n.{quote(f.name)}"), f.dataType).eqNullSafe(
+                comparable(
+                    _as(F.col(f"o.{quote(f.name)}"), stored[f.name.lower()].dataType, f.dataType), f.dataType
+                )
+            )
+            for f in columns.fields
+        ]
+    )
+    changed = with_version(new.join(old, same_key & same_row, "left_anti"), version)
+    gone = old.join(new, same_key, "left_anti").select(
+        *[
+            _as(F.col(quote(f.name)), stored[f.name.lower()].dataType, f.dataType).alias(f.name)
+            for f in columns.fields
+        ]
+    )
+    return changed.unionByName(gone.withColumn(VERSION, literal(version)).withColumn(IS_GONE, F.lit(True)))
+
+
+def _as(value: Column, given: DataType, wanted: DataType) -> Column:
+    return aligned(value, given, wanted)
+
+
+def _all(conditions: list[Column]) -> Column:
+    every = F.lit(True)
+    for condition in conditions:
+        every = every & condition
+    return every
+
+
+class Applied:
+    """Which snapshots a target has seen, kept as a small file beside its state."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "snapshots.json"
+        self._told: dict[str, Any] = read_json(self._file) or {"count": 0, "version": None}
+
+    @property
+    def latest(self) -> object:
+        """The version applied last, None before the first."""
+        return _decode(self._told["version"])
+
+    @property
+    def count(self) -> int:
+        """How many snapshots were applied."""
+        return int(self._told["count"])
+
+    def add(self, version: object) -> None:
+        """Remember a snapshot as applied."""
+        self._told = {"count": self.count + 1, "version": _encode(version)}
+        write_json(self._file, self._told)
+
+
+def _encode(version: object) -> list[str] | int | float | None:
+    match version:
+        case None | int() | float():
+            return version
+        case datetime.datetime():
+            return ["datetime", version.isoformat()]
+        case datetime.date():
+            return ["date", version.isoformat()]
+        case Decimal():
+            return ["decimal", str(version)]
+        case bytes() | bytearray():
+            return ["bytes", base64.b64encode(version).decode()]
+        case _:
+            return ["str", str(version)]
+
+
+def _decode(told: Any) -> object:
+    if not isinstance(told, list):
+        return told
+    kind, text = told
+    decoders = {
+        "datetime": datetime.datetime.fromisoformat,
+        "date": datetime.date.fromisoformat,
+        "decimal": Decimal,
+        "bytes": base64.b64decode,
+        "str": str,
+    }
+    return decoders[kind](text)

@@ -1,0 +1,117 @@
+"""What APPLY CHANGES must remember besides the target's rows: a log of events, in Delta tables of its own.
+
+Rows are only ever added to the log; what is superseded goes when the log is compacted, each time it has doubled, so
+that a batch costs by its own size. A delete is forgotten when the retention of tombstones has passed since it was
+written here, whatever the time in the event.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from dlt_local import delta_log
+from dlt_local.auto_cdc import latest
+from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.auto_cdc.names import DELETE, KEY, OP, SEQ, WRITTEN_AT
+from dlt_local.storage import read_json, write_json
+
+_SMALL = 10_000
+"""Rows below which compaction is not worth its own cost."""
+_MANY_FILES = 50
+"""Commits after which the log is compacted even if it has not doubled."""
+
+
+@dataclass(frozen=True)
+class State:
+    """The state beside one target."""
+
+    folder: Path
+    retention_seconds: int
+
+    @property
+    def log(self) -> Path:
+        """Events, appended batch by batch."""
+        return self.folder / "log"
+
+    @property
+    def truncates(self) -> Path:
+        """Truncates: SEQ and WRITTEN_AT."""
+        return self.folder / "truncates"
+
+    def read(self, session: SparkSession) -> DataFrame | None:
+        """The log, None where nothing was ever written."""
+        return _read(session, self.log)
+
+    def read_truncates(self, session: SparkSession) -> DataFrame | None:
+        """The truncates, None where there never was one."""
+        return _read(session, self.truncates)
+
+    def expired(self) -> Column:
+        """True for an entry older than the retention of tombstones."""
+        kept_since = F.current_timestamp() - F.make_dt_interval(secs=F.lit(self.retention_seconds))
+        return F.col(WRITTEN_AT) < kept_since
+
+    def append(self, entries: DataFrame, to: Path, batch: tuple[str, int]) -> None:
+        """Add entries, once for each batch however often it is tried."""
+        app, version = batch
+        (
+            entries.withColumn(WRITTEN_AT, F.current_timestamp())
+            .write.format("delta")
+            .mode("append")
+            .option("txnAppId", app)
+            .option("txnVersion", version)
+            .option("mergeSchema", "true")
+            .save(str(to))
+        )
+
+    def without_expired(self, log: DataFrame, with_past: bool) -> DataFrame:
+        """The log's facts without forgotten deletes.
+
+        Args:
+            log: facts.
+            with_past: forget what such a delete had ended too. Partial rows need it, or the older values would show
+                through again.
+        """
+        is_forgotten = (F.col(OP) == DELETE) & self.expired()
+        if not with_past:
+            return log.where(~is_forgotten)
+        gone = log.groupBy(KEY).agg(F.max(F.when(is_forgotten, F.col(SEQ))).alias("gone"))
+        return log.join(gone, KEY).where(F.col("gone").isNull() | (F.col(SEQ) > F.col("gone"))).drop("gone")
+
+    def compact_if_due(self, session: SparkSession, args: ChangeArgs) -> bool:
+        """Rewrite the log without what is superseded or forgotten, in one commit, if it has grown enough."""
+        version = delta_log.version(self.log)
+        if version is None:
+            return False
+        seen = read_json(self.folder / "compaction.json") or {"version": -1, "rows": 0}
+        commits = range(seen["version"] + 1, version + 1)
+        added = sum(
+            delta_log.operation_metrics(self.log, commit).get("numOutputRows", 0) for commit in commits
+        )
+        if added < max(seen["rows"], _SMALL) and len(commits) < _MANY_FILES:
+            return False
+        log = self.read(session)
+        assert log is not None
+        kept = self._latest(log) if args.is_latest else self.without_expired(log, args.is_partial)
+        kept.write.format("delta").mode("overwrite").save(str(self.log))
+        rewritten = delta_log.version(self.log)
+        assert rewritten is not None
+        rows = delta_log.operation_metrics(self.log, rewritten).get("numOutputRows", 0)
+        write_json(self.folder / "compaction.json", {"version": rewritten, "rows": rows})
+        return True
+
+    def _latest(self, log: DataFrame) -> DataFrame:
+        entries = latest.latest_entries(log, self.expired())
+        return entries.select(
+            KEY,
+            F.col("known.seq").alias(SEQ),
+            F.col("known.op").alias(OP),
+            F.col("known.hash").alias(latest.HASH),
+            F.col("known.written_at").alias(WRITTEN_AT),
+        )
+
+
+def _read(session: SparkSession, path: Path) -> DataFrame | None:
+    return session.read.format("delta").load(str(path)) if delta_log.exists(path) else None

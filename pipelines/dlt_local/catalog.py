@@ -1,0 +1,135 @@
+"""A Spark session of the pipeline's own, in whose catalog its datasets have their names and nobody else's do.
+
+Names therefore resolve as on Databricks, in `spark.read.table`, `spark.readStream.table`, `spark.table` and
+`spark.sql` alike, and two pipelines in one process never see each other's.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from dlt_local.errors import LocalPipelineError
+from dlt_local.names import TableName, quote
+
+_DELTA = "io.delta.sql.DeltaSparkSessionExtension"
+
+
+def isolated_session(base: SparkSession, schema: str, configuration: Mapping[str, str]) -> SparkSession:
+    """A session on ``base``'s Spark with a catalog, settings and temporary views of its own.
+
+    Raises:
+        LocalPipelineError: ``base`` has no Delta Lake.
+    """
+    if _DELTA not in (base.conf.get("spark.sql.extensions", None) or ""):
+        message = (
+            "the Spark session given to the pipeline has no Delta Lake\n"
+            f"  fix: build it with spark.sql.extensions={_DELTA} and\n"
+            "       spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog,\n"
+            "       or leave `spark` out: dlt_local makes one"
+        )
+        raise LocalPipelineError(message)
+    jvm = base._jvm
+    assert jvm is not None
+    options = jvm.java.util.HashMap()
+    for key, value in base.conf.getAll.items():
+        if key.startswith(("spark.sql.", "spark.databricks.")):
+            options[key] = value
+    # A session made by newSession() would share the catalog; one made from the context has its own.
+    java_session = jvm.org.apache.spark.sql.classic.SparkSession(base.sparkContext._jsc.sc(), options)
+    session = SparkSession(base.sparkContext, java_session)
+    for key, value in configuration.items():
+        session.conf.set(key, value)
+    create_schema(session, schema)
+    session.catalog.setCurrentDatabase(schema)
+    return session
+
+
+def create_schema(session: SparkSession, schema: str) -> None:
+    """Let a schema exist in the session's catalog; nothing is written for it."""
+    session.sql(f"CREATE DATABASE IF NOT EXISTS {quote(schema)}")
+
+
+class Catalog:
+    """The names that a pipeline's queries can use, at planning time and while it runs."""
+
+    def __init__(self, session: SparkSession, scratch: Path) -> None:
+        self.session = session
+        self._scratch = scratch
+        self._registered: set[TableName] = set()
+        self._views: set[str] = set()
+        self._lock = threading.RLock()
+
+    def register_placeholder(self, name: TableName, schema: StructType) -> None:
+        """Let ``name`` be an empty table of this schema: enough to analyse queries over it, batch or streaming."""
+        create_schema(self.session, name.schema)
+        self.session.catalog.createTable(
+            name.sql, path=str(self._scratch), source="parquet", schema=_without_char_types(schema)
+        )
+        self._registered.add(name)
+
+    def register_table(self, name: TableName, path: Path) -> None:
+        """Let ``name`` be the Delta table at ``path``."""
+        with self._lock:
+            if name not in self._registered:
+                create_schema(self.session, name.schema)
+                location = str(path).replace("\\", "\\\\").replace("'", "\\'")
+                self.session.sql(f"CREATE TABLE {name.sql} USING delta LOCATION '{location}'")
+                self._registered.add(name)
+
+    def register_view(self, name: str, frame: DataFrame) -> None:
+        """Let ``name`` be this query."""
+        with self._lock:
+            frame.createOrReplaceTempView(quote(name))
+            self._views.add(name)
+
+    def has_view(self, name: str) -> bool:
+        """True if the view is there already."""
+        return name in self._views
+
+    def clear(self) -> None:
+        """Forget every name; no table's data is touched."""
+        with self._lock:
+            for view in self._views:
+                self.session.catalog.dropTempView(quote(view))
+            for name in self._registered:
+                self.session.sql(f"DROP TABLE IF EXISTS {name.sql}")
+            self._views.clear()
+            self._registered.clear()
+
+
+def _without_char_types(schema: StructType) -> StructType:
+    # Nullability and metadata are the real table's affair; a placeholder is only read for its types.
+    placeholder: StructType = StructType.fromJson(schema.jsonValue())
+    for column in placeholder.fields:
+        column.nullable = True
+        column.metadata = {}
+    return placeholder
+
+
+@contextmanager
+def active(session: SparkSession) -> Iterator[None]:
+    """Make ``session`` what `SparkSession.active()` answers in this thread.
+
+    pyspark logs every failed `spark.sql` as a JSON line; resolving a graph fails on purpose, so that is quiet meanwhile.
+    """
+    jvm = session._jvm
+    assert jvm is not None
+    companion = jvm.org.apache.spark.sql.SparkSession
+    before = companion.getActiveSession()
+    noise = logging.getLogger("SQLQueryContextLogger")
+    disabled_before = noise.disabled
+    companion.setActiveSession(session._jsparkSession)
+    noise.disabled = True
+    try:
+        yield
+    finally:
+        noise.disabled = disabled_before
+        if before.isDefined():
+            companion.setActiveSession(before.get())
+        else:
+            companion.clearActiveSession()

@@ -1,0 +1,61 @@
+"""What a Delta table's log says, read as the files that it is: no Spark job for a question of one number."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql.types import StructType
+
+_FEW = 5
+_COMMIT = re.compile(r"^(\d{20})\.json$")
+
+
+def exists(table: Path) -> bool:
+    """True where there is a Delta table with at least one commit."""
+    return version(table) is not None
+
+
+def version(table: Path) -> int | None:
+    """The number of the table's latest commit, None where there is no table."""
+    try:
+        names = [entry.name for entry in (table / "_delta_log").iterdir()]
+    except FileNotFoundError:
+        return None
+    return max((int(match[1]) for name in names if (match := _COMMIT.match(name))), default=None)
+
+
+def has_rows(table: Path) -> bool:
+    """False only where it is certain that nothing was ever added: a new table's few commits are looked through."""
+    latest = version(table)
+    if latest is None:
+        return False
+    if latest > _FEW:
+        return True
+    return any("add" in action for commit in range(latest + 1) for action in _actions(table, commit))
+
+
+def schema(table: Path) -> StructType | None:
+    """The table's schema as of its latest commit, from the checksum that Delta writes beside each; None without one."""
+    latest = version(table)
+    if latest is None:
+        return None
+    try:
+        told = json.loads((table / "_delta_log" / f"{latest:020d}.crc").read_text(encoding="utf-8"))
+        return StructType.fromJson(json.loads(told["metadata"]["schemaString"]))
+    except (FileNotFoundError, KeyError):
+        return None
+
+
+def operation_metrics(table: Path, commit: int) -> dict[str, int]:
+    """What a commit says that it did: numTargetRowsInserted, numOutputRows, numOutputBytes and so on."""
+    for action in _actions(table, commit):
+        if "commitInfo" in action:
+            told = action["commitInfo"].get("operationMetrics", {})
+            return {name: int(number) for name, number in told.items() if str(number).lstrip("-").isdigit()}
+    return {}
+
+
+def _actions(table: Path, commit: int) -> list[dict[str, Any]]:
+    text = (table / "_delta_log" / f"{commit:020d}.json").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines() if line]

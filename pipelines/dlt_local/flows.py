@@ -1,0 +1,428 @@
+"""Running one dataset: its flows evaluated over the real tables, their rows written. All effects on tables are here
+and in the AUTO CDC handler."""
+
+import json
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+
+from dlt_local import delta_log, expectations, faults, tables
+from dlt_local.auto_cdc import drift
+from dlt_local.auto_cdc.args import ChangeArgs, for_target
+from dlt_local.auto_cdc.handler import AutoCdcHandler, CdcMetrics
+from dlt_local.auto_cdc.snapshots import Applied, differences
+from dlt_local.auto_cdc.state import State
+from dlt_local.catalog import Catalog, active
+from dlt_local.elements import AutoCdcFlow, Expectation, QueryFlow, Sink, SnapshotCdcFlow, Table, View
+from dlt_local.errors import ExpectationFailed, FlowError
+from dlt_local.graph import Graph, Node, ResolvedFlow
+from dlt_local.names import TableName
+from dlt_local.registry import Registry, registration
+from dlt_local.storage import Storage, read_json, write_json
+
+_RETENTION = (
+    "pipelines.cdc.tombstoneGCThresholdInSeconds",
+    "pipelines.applyChanges.tombstoneGCThresholdInSeconds",
+)
+_TWO_DAYS = 172_800
+
+
+@dataclass
+class FlowMetrics:
+    """What one flow did in one update; rows."""
+
+    num_output_rows: int = 0
+    dropped_rows: int = 0
+    batches: int = 0
+    cdc: CdcMetrics | None = None
+    failed: dict[str, int] = field(default_factory=dict)
+    """Expectation -> rows that did not meet it."""
+    checked_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a dataset's run ended well."""
+
+    idle: bool
+    flows: Mapping[str, FlowMetrics]
+
+
+class DatasetRunner:
+    """Brings datasets up to date, one call each; calls for independent datasets may overlap."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        registry: Registry,
+        graph: Graph,
+        catalog: Catalog,
+        storage: Storage,
+        on_batch: Callable[[str, str, FlowMetrics], None],
+    ) -> None:
+        self._session = session
+        self._registry = registry
+        self._graph = graph
+        self._catalog = catalog
+        self._storage = storage
+        self._on_batch = on_batch
+        self._settings = threading.RLock()
+
+    def run(self, node: Node) -> Ran:
+        """Bring one dataset up to date with its inputs.
+
+        Raises:
+            FlowError: a flow failed; what it had committed before stays, the rest comes with the next update.
+        """
+        with active(self._session), registration(self._registry):
+            seen = {str(name): delta_log.version(self._path(name)) for name in node.inputs}
+            last = read_json(self._storage.progress(node.name)) or {}
+            self._check_checkpoints(node, last)
+            if self._is_idle(node, last, seen):
+                return Ran(True, {})
+            ran: dict[str, FlowMetrics] = {}
+            if isinstance(node.dataset, Table):
+                tables.materialize(self._session, node.dataset, node.schema, self._path(node.dataset.name))
+            for flow in sorted(node.flows, key=lambda f: not _is_once(f)):
+                metrics = FlowMetrics()
+                ran[flow.flow.name] = metrics
+                self._run_flow(node, flow, metrics)
+            faults.reach("progress.before")
+            write_json(self._storage.progress(node.name), self._progress(node, seen))
+            faults.reach("progress.after")
+            return Ran(False, ran)
+
+    def _path(self, name: TableName) -> Path:
+        table = self._registry.tables.get(name)
+        return self._storage.table(name, private=table is not None and table.private)
+
+    def _progress(self, node: Node, seen: Mapping[str, int | None]) -> dict[str, object]:
+        return {
+            "inputs": dict(seen),
+            "fingerprint": _fingerprint(node),
+            "checkpoints": sorted(
+                f.flow.name for f in node.flows if self._storage.checkpoint(node.name, f.flow.name).exists()
+            ),
+        }
+
+    def _is_idle(self, node: Node, last: Mapping[str, object], seen: Mapping[str, int | None]) -> bool:
+        if not isinstance(node.dataset, Table) or last.get("inputs") != dict(seen):
+            return False
+        if not delta_log.exists(self._path(node.dataset.name)):
+            return False
+        # Rows of a streaming table are not worked out again when its query changes; a new flow has to run though.
+        own = _fingerprint(node)
+        return own is not None and last.get("fingerprint") == own
+
+    def _check_checkpoints(self, node: Node, last: Mapping[str, object]) -> None:
+        had = last.get("checkpoints")
+        for flow in node.flows:
+            name = flow.flow.name
+            checkpoint = self._storage.checkpoint(node.name, name)
+            if isinstance(had, list) and name in had and not checkpoint.exists():
+                raise FlowError(
+                    "CHECKPOINT_MISSING",
+                    node.name,
+                    f"flow `{name}` had its checkpoint at {checkpoint}, which is gone: where to go on is not known",
+                    f"put it back, or rebuild the table with --full-refresh {node.name}",
+                )
+
+    def _run_flow(self, node: Node, flow: ResolvedFlow, metrics: FlowMetrics) -> None:
+        declared = flow.flow
+        try:
+            match declared:
+                case QueryFlow() if isinstance(node.dataset, Sink):
+                    self._stream_to_sink(node, node.dataset, flow, metrics)
+                case QueryFlow() if node.kind == "materialized view":
+                    self._refresh(node, flow, metrics)
+                case QueryFlow() if declared.once and not flow.streaming:
+                    self._once(
+                        node,
+                        flow,
+                        lambda: self._append(node, self._frame(flow), metrics, (self._app(node, flow), 0)),
+                    )
+                case QueryFlow():
+                    self._stream(
+                        node, flow, lambda b, i, app: self._append(node, b, metrics, (app, i)), metrics
+                    )
+                case AutoCdcFlow():
+                    self._auto_cdc(node, flow, declared, metrics)
+                case SnapshotCdcFlow():
+                    self._snapshots(node, flow, declared, metrics)
+        except FlowError:
+            raise
+        except Exception as error:
+            raise self._told(node, flow, error) from error
+
+    def _frame(self, flow: ResolvedFlow) -> DataFrame:
+        """The flow's query over the real tables."""
+        self._register_inputs(flow)
+        declared = flow.flow
+        match declared:
+            case QueryFlow():
+                return declared.query()
+            case AutoCdcFlow() if not flow.streaming:
+                return self._session.read.table(declared.source)
+            case AutoCdcFlow():
+                return self._session.readStream.table(declared.source)
+            case SnapshotCdcFlow():
+                return self._session.read.table(str(declared.source))
+
+    def _register_inputs(self, flow: ResolvedFlow) -> None:
+        with self._settings:
+            for name in flow.inputs:
+                self._catalog.register_table(name, self._path(name))
+            for node in self._graph.nodes:
+                view = node.dataset
+                if (
+                    isinstance(view, View)
+                    and view.name in flow.views
+                    and not self._catalog.has_view(view.name)
+                ):
+                    frame = expectations.enforce(view.query(), view.name, view.expectations)
+                    self._catalog.register_view(view.name, frame)
+
+    @contextmanager
+    def _spark_conf(self, settings: Mapping[str, str]) -> Iterator[None]:
+        if not settings:
+            yield
+            return
+        with self._settings:
+            before = {key: self._session.conf.get(key, None) for key in settings}
+            for key, value in settings.items():
+                self._session.conf.set(key, value)
+            try:
+                yield
+            finally:
+                for key, old in before.items():
+                    self._session.conf.unset(key) if old is None else self._session.conf.set(key, old)
+
+    def _refresh(self, node: Node, flow: ResolvedFlow, metrics: FlowMetrics) -> None:
+        assert isinstance(node.dataset, Table)
+        path = self._path(node.dataset.name)
+        with self._spark_conf(_settings(node, flow)):
+            frame, observed = _observed(self._frame(flow), node)
+            faults.reach("view.before")
+            writer = frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+            if node.dataset.partition_cols:
+                writer = writer.partitionBy(*node.dataset.partition_cols)
+            writer.save(str(path))
+        faults.reach("view.after")
+        self._count(node, path, metrics, observed)
+        self._on_batch(node.name, flow.flow.name, metrics)
+
+    def _append(self, node: Node, batch: DataFrame, metrics: FlowMetrics, number: tuple[str, int]) -> None:
+        assert isinstance(node.dataset, Table)
+        path = self._path(node.dataset.name)
+        before = delta_log.version(path)
+        frame, observed = _observed(batch, node)
+        faults.reach("append.before")
+        app, version = number
+        (
+            frame.write.format("delta")
+            .mode("append")
+            .option("mergeSchema", "true")
+            .option("txnAppId", app)
+            .option("txnVersion", version)
+            .save(str(path))
+        )
+        faults.reach("append.after")
+        # A batch that a killed update had committed is not written again, so nothing was observed either.
+        if delta_log.version(path) != before:
+            self._count(node, path, metrics, observed)
+
+    def _count(self, node: Node, path: Path, metrics: FlowMetrics, observed: Observation | None) -> None:
+        version = delta_log.version(path)
+        assert version is not None
+        metrics.batches += 1
+        metrics.num_output_rows += delta_log.operation_metrics(path, version).get("numOutputRows", 0)
+        if observed is not None and isinstance(node.dataset, Table):
+            _add_expectations(metrics, node.dataset.expectations, observed.get)
+
+    def _stream(
+        self,
+        node: Node,
+        flow: ResolvedFlow,
+        handle: Callable[[DataFrame, int, str], None],
+        metrics: FlowMetrics,
+    ) -> None:
+        checkpoint = self._storage.checkpoint(node.name, flow.flow.name)
+        failure: list[Exception] = []
+
+        def on_batch(batch: DataFrame, batch_id: int) -> None:
+            try:
+                with registration(self._registry):
+                    handle(batch, batch_id, _query_id(checkpoint))
+                self._on_batch(node.name, flow.flow.name, metrics)
+            except Exception as error:
+                failure.append(error)
+                raise
+
+        with self._spark_conf(_settings(node, flow)):
+            query = (
+                self._frame(flow)
+                .writeStream.foreachBatch(on_batch)
+                .option("checkpointLocation", str(checkpoint))
+                .trigger(availableNow=True)
+                .start()
+            )
+        try:
+            query.awaitTermination()
+        except Exception:
+            # Spark wraps what the handler raised into its own words; the handler's own are the user's.
+            if failure:
+                raise failure[0] from None
+            raise
+
+    def _stream_to_sink(self, node: Node, sink: Sink, flow: ResolvedFlow, metrics: FlowMetrics) -> None:
+        checkpoint = self._storage.checkpoint(node.name, flow.flow.name)
+        with self._spark_conf(_settings(node, flow)):
+            writer = self._frame(flow).writeStream.format(sink.format).options(**sink.options)
+            query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
+        query.awaitTermination()
+        for progress in query.recentProgress:
+            metrics.num_output_rows += max(progress.numInputRows, 0)
+            metrics.batches += 1
+
+    def _once(self, node: Node, flow: ResolvedFlow, run: Callable[[], None]) -> None:
+        done = self._storage.checkpoint(node.name, flow.flow.name) / "once.json"
+        if done.exists():
+            return
+        run()
+        write_json(done, {"at": datetime.now(UTC).isoformat()})
+
+    def _app(self, node: Node, flow: ResolvedFlow) -> str:
+        """The name under which Delta keeps the batch numbers of a flow that has no streaming query."""
+        file = self._storage.checkpoint(node.name, flow.flow.name) / "app.json"
+        known = read_json(file)
+        if known is None:
+            known = {"id": str(uuid.uuid4())}
+            write_json(file, known)
+        return str(known["id"])
+
+    def _args(self, node: Node, flow: ResolvedFlow) -> ChangeArgs:
+        assert flow.changes is not None
+        assert isinstance(node.dataset, Table)
+        stored = tables.stored_schema(self._session, self._path(node.dataset.name))
+        return for_target(flow.changes, stored or node.schema)
+
+    def _handler(self, node: Node, args: ChangeArgs, app: str) -> AutoCdcHandler:
+        assert isinstance(node.dataset, Table)
+        folder = self._storage.auto_cdc(args.target)
+        drift.record(args, folder)
+        state = State(folder, retention_seconds(node.dataset))
+        return AutoCdcHandler(args, self._path(args.target), state, app)
+
+    def _auto_cdc(self, node: Node, flow: ResolvedFlow, declared: AutoCdcFlow, metrics: FlowMetrics) -> None:
+        args = self._args(node, flow)
+
+        def handle(batch: DataFrame, batch_id: int, app: str) -> None:
+            self._apply(node, args, batch, batch_id, app, metrics)
+
+        if declared.once:
+            if flow.streaming:
+                self._once(node, flow, lambda: self._stream(node, flow, handle, metrics))
+            else:
+                self._once(node, flow, lambda: handle(self._frame(flow), 0, self._app(node, flow)))
+        else:
+            self._stream(node, flow, handle, metrics)
+
+    def _apply(
+        self, node: Node, args: ChangeArgs, batch: DataFrame, batch_id: int, app: str, metrics: FlowMetrics
+    ) -> None:
+        assert isinstance(node.dataset, Table)
+        rules = node.dataset.expectations
+        if rules:
+            checked = batch.agg(*expectations.metrics(rules)).head()
+            assert checked is not None
+            _add_expectations(metrics, rules, checked.asDict())
+            batch = expectations.enforce(batch, node.name, rules)
+        done = self._handler(node, args, app).apply(batch, batch_id)
+        metrics.cdc = done if metrics.cdc is None else metrics.cdc + done
+        metrics.batches += 1
+
+    def _snapshots(
+        self, node: Node, flow: ResolvedFlow, declared: SnapshotCdcFlow, metrics: FlowMetrics
+    ) -> None:
+        args = self._args(node, flow)
+        applied = Applied(self._storage.auto_cdc(args.target))
+        target = self._path(args.target)
+        self._register_inputs(flow)
+        if isinstance(declared.source, str):
+            snapshots = iter([(self._session.read.table(declared.source), datetime.now(UTC))])
+        else:
+            snapshots = iter(lambda: declared.source(applied.latest), None)  # type: ignore[operator, arg-type]
+        for snapshot, version in snapshots:
+            rows = self._session.read.format("delta").load(str(target))
+            changes = differences(snapshot, rows, args, version)
+            self._apply(node, args, changes, applied.count, self._app(node, flow), metrics)
+            applied.add(version)
+
+    def _told(self, node: Node, flow: ResolvedFlow, error: Exception) -> FlowError:
+        text = str(error)
+        if expectations.FAILURE in text:
+            start = text.index(expectations.FAILURE) + len(expectations.FAILURE) + 1
+            message = text[start:].splitlines()[0]
+            fix = "mend the source, or loosen the expectation to expect_or_drop; nothing of the batch was written"
+            return ExpectationFailed("EXPECTATION_FAILED", node.name, message, fix)
+        location = flow.flow.location
+        told = text.strip().splitlines() or [type(error).__name__]
+        return FlowError("FLOW_FAILED", node.name, f"flow `{flow.flow.name}` ({location}): {told[0]}")
+
+
+def retention_seconds(table: Table) -> int:
+    """How long a delete is remembered, in seconds since it was applied."""
+    for name in _RETENTION:
+        if name in table.table_properties:
+            return int(table.table_properties[name])
+    return _TWO_DAYS
+
+
+def _is_once(flow: ResolvedFlow) -> bool:
+    return isinstance(flow.flow, QueryFlow | AutoCdcFlow) and flow.flow.once
+
+
+def _settings(node: Node, flow: ResolvedFlow) -> dict[str, str]:
+    own = dict(flow.flow.spark_conf) if isinstance(flow.flow, QueryFlow) else {}
+    return (dict(node.dataset.spark_conf) if isinstance(node.dataset, Table) else {}) | own
+
+
+def _fingerprint(node: Node) -> str | None:
+    """All that makes a dataset's rows besides its inputs; None where that cannot be told."""
+    assert isinstance(node.dataset, Table)
+    prints = [flow.fingerprint for flow in node.flows]
+    if any(one is None for one in prints) or any(isinstance(f.flow, SnapshotCdcFlow) for f in node.flows):
+        return None
+    rules = [[e.name, e.condition, e.action] for e in node.dataset.expectations]
+    names = [flow.flow.name for flow in node.flows]
+    return json.dumps([names, prints, rules, node.schema.simpleString()])
+
+
+def _observed(frame: DataFrame, node: Node) -> tuple[DataFrame, Observation | None]:
+    assert isinstance(node.dataset, Table)
+    rules = node.dataset.expectations
+    if not rules:
+        return frame, None
+    observation = Observation()
+    watched = frame.observe(observation, *expectations.metrics(rules))
+    return expectations.enforce(watched, node.name, rules), observation
+
+
+def _add_expectations(
+    metrics: FlowMetrics, rules: tuple[Expectation, ...], told: Mapping[str, object]
+) -> None:
+    metrics.checked_rows += int(str(told[expectations.ROWS]))
+    metrics.dropped_rows += int(str(told[expectations.DROPPED]))
+    for number, rule in enumerate(rules):
+        metrics.failed[rule.name] = metrics.failed.get(rule.name, 0) + int(str(told[f"failed_{number}"]))
+
+
+def _query_id(checkpoint: Path) -> str:
+    """The streaming query's identity; it is made with the checkpoint and goes with it."""
+    return str(json.loads((checkpoint / "metadata").read_text())["id"])

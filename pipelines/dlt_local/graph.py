@@ -1,0 +1,422 @@
+"""The graph of a pipeline: every query analysed, every dataset's schema and inputs known, before anything runs.
+
+Queries are evaluated over empty tables of the right schema that stand for the pipeline's datasets. A query that
+names a dataset not yet known is put off until that dataset is resolved, so the order of declaration is free.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from dlt_local.auto_cdc import args as auto_cdc
+from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.auto_cdc.snapshots import VERSION, as_auto_cdc, with_version
+from dlt_local.catalog import Catalog
+from dlt_local.elements import AutoCdcFlow, Flow, QueryFlow, Sink, SnapshotCdcFlow, Table, View
+from dlt_local.errors import DeclarationError, did_you_mean
+from dlt_local.names import END_AT, START_AT, TableName, parts
+from dlt_local.plans import Plan, read_plan
+from dlt_local.registry import Registry, registration
+from dlt_local.schemas import declared_schema, merge_schemas, missing_nested
+
+
+@dataclass(frozen=True)
+class ResolvedFlow:
+    """A flow whose inputs are known."""
+
+    flow: Flow
+    inputs: tuple[TableName, ...]
+    """The pipeline's tables that it reads, through views too."""
+    views: tuple[str, ...]
+    """The views that it reads, innermost first."""
+    streaming: bool
+    schema: StructType
+    fingerprint: str | None
+    """Changes when the query does; None where a run could differ though nothing of the pipeline did."""
+    changes: ChangeArgs | None = None
+
+
+@dataclass(frozen=True)
+class Node:
+    """One dataset of the graph."""
+
+    dataset: Table | View | Sink
+    kind: str
+    """streaming table, materialized view, view or sink."""
+    flows: tuple[ResolvedFlow, ...]
+    schema: StructType
+
+    @property
+    def name(self) -> str:
+        """The dataset's full name."""
+        return str(self.dataset.name)
+
+    @property
+    def inputs(self) -> tuple[TableName, ...]:
+        """The tables that its flows read."""
+        return tuple(dict.fromkeys(name for flow in self.flows for name in flow.inputs))
+
+    @property
+    def is_changed_in_place(self) -> bool:
+        """True where rows are updated or replaced, so that it cannot be streamed from."""
+        return self.kind == "materialized view" or any(not isinstance(f.flow, QueryFlow) for f in self.flows)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All datasets of a pipeline, each behind those that it reads."""
+
+    nodes: tuple[Node, ...]
+    notices: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Node:
+        return next(node for node in self.nodes if node.name == name)
+
+    @property
+    def tables(self) -> tuple[Node, ...]:
+        """The nodes that are stored or sent, in order."""
+        return tuple(node for node in self.nodes if not isinstance(node.dataset, View))
+
+
+def resolve(
+    registry: Registry,
+    catalog: Catalog,
+    stored: Mapping[TableName, StructType],
+    latest_version: Callable[[TableName], object],
+) -> tuple[Graph, list[Exception]]:
+    """Analyse every query and put the datasets in order.
+
+    Args:
+        registry: what was declared.
+        catalog: where the stand-ins go; it is left as it is found.
+        stored: the schemas of tables that exist from earlier updates; a streaming table keeps its columns.
+        latest_version: the version of the snapshot that a target has seen last, None before the first.
+
+    Returns:
+        The graph of what could be resolved, and every fault found.
+    """
+    resolver = _Resolver(registry, catalog, stored, latest_version)
+    with registration(registry):
+        for dataset in (*registry.views.values(), *registry.tables.values(), *registry.sinks.values()):
+            resolver.try_resolve(dataset)
+        resolver.check_targets()
+    catalog.clear()
+    nodes = tuple(resolver.nodes.values())
+    return Graph(nodes, tuple(registry.notices)), resolver.faults
+
+
+class _Unresolved(Exception):
+    """What it reads could not be resolved; that fault is told where it lies, not again for everything behind it."""
+
+
+class _Resolver:
+    def __init__(
+        self,
+        registry: Registry,
+        catalog: Catalog,
+        stored: Mapping[TableName, StructType],
+        latest_version: Callable[[TableName], object],
+    ) -> None:
+        self.registry = registry
+        self.latest_version = latest_version
+        self.catalog = catalog
+        self.stored = stored
+        self.nodes: dict[TableName | str, Node] = {}
+        self.faults: list[Exception] = []
+        self._failed: set[TableName | str] = set()
+        self._under_way: list[TableName | str] = []
+        self._outside: set[TableName] = set()
+
+    def try_resolve(self, dataset: Table | View | Sink) -> None:
+        try:
+            self._resolve(dataset)
+        except _Unresolved:
+            pass
+        except DeclarationError as fault:
+            self._failed.add(dataset.name)
+            self.faults.append(fault)
+
+    def check_targets(self) -> None:
+        for flow in self.registry.flows:
+            known = {str(name).lower() for name in (*self.registry.tables, *self.registry.sinks)}
+            if str(flow.target).lower() not in known:
+                near = did_you_mean(str(flow.target), [str(name) for name in self.registry.tables])
+                message = f"flow `{flow.name}` writes to {flow.target}, which is not declared{near}"
+                fix = "declare it: create_streaming_table(...) before the flow"
+                self.faults.append(DeclarationError("TARGET_NOT_FOUND", message, flow.location, fix))
+
+    def _resolve(self, dataset: Table | View | Sink) -> None:
+        name = dataset.name
+        if name in self.nodes:
+            return
+        if name in self._failed:
+            raise _Unresolved
+        if name in self._under_way:
+            path = [str(n) for n in self._under_way[self._under_way.index(name) :]] + [str(name)]
+            message = f"datasets read each other in a circle: {' <- '.join(path)}"
+            raise DeclarationError(
+                "CIRCULAR_DEPENDENCY", message, dataset.location, "let one of them read another source"
+            )
+        self._under_way.append(name)
+        try:
+            self.nodes[name] = self._node(dataset)
+        except (_Unresolved, DeclarationError):
+            self._failed.add(name)
+            raise
+        finally:
+            self._under_way.pop()
+
+    def _node(self, dataset: Table | View | Sink) -> Node:
+        match dataset:
+            case View():
+                return self._view(dataset)
+            case Table():
+                return self._table(dataset)
+            case Sink():
+                flows = tuple(self._flow(flow) for flow in self.registry.flows_into(dataset.name))
+                return Node(dataset, "sink", flows, StructType())
+
+    def _view(self, view: View) -> Node:
+        frame, plan = self._evaluate(QueryFlow(view.name, view.name, view.location, view.query))
+        self._check_expectations(view, frame)
+        self.catalog.register_view(view.name, frame)
+        flow = ResolvedFlow(
+            QueryFlow(view.name, view.name, view.location, view.query),
+            plan.tables,
+            plan.views,
+            frame.isStreaming,
+            frame.schema,
+            None,
+        )
+        return Node(view, "view", (flow,), frame.schema)
+
+    def _table(self, table: Table) -> Node:
+        flows = tuple(self._flow(flow) for flow in self.registry.flows_into(table.name))
+        if not flows:
+            message = f"streaming table {table.name} has no flow"
+            fix = "add an append flow or an AUTO CDC flow with this target"
+            raise DeclarationError("NO_FLOW", message, table.location, fix)
+        kind = table.kind or ("streaming table" if flows[0].streaming else "materialized view")
+        self._check_kind(table, kind, flows)
+        schema = self._schema(table, kind, flows)
+        self._expectations_analyse(table, schema, flows)
+        self.catalog.register_placeholder(table.name, schema)
+        return Node(table, kind, flows, schema)
+
+    def _check_kind(self, table: Table, kind: str, flows: tuple[ResolvedFlow, ...]) -> None:
+        of_changes = [f for f in flows if not isinstance(f.flow, QueryFlow)]
+        if of_changes and len(of_changes) < len(flows):
+            message = f"{table.name} has append flows and AUTO CDC flows; a table takes one kind only"
+            raise DeclarationError(
+                "MIXED_FLOWS", message, table.location, "give the append flows a table of their own"
+            )
+        for flow in flows:
+            is_once = isinstance(flow.flow, QueryFlow) and flow.flow.once
+            if (
+                kind == "streaming table"
+                and not flow.streaming
+                and not is_once
+                and isinstance(flow.flow, QueryFlow)
+            ):
+                message = f"flow `{flow.flow.name}` of streaming table {table.name} is a batch query"
+                fix = "read its source by spark.readStream, or say once=True"
+                raise DeclarationError("BATCH_QUERY_FOR_STREAMING_TABLE", message, flow.flow.location, fix)
+            if kind == "materialized view" and flow.streaming:
+                message = f"materialized view {table.name} has a streaming query"
+                fix = "read its sources by spark.read, or declare it by @table"
+                raise DeclarationError(
+                    "STREAMING_QUERY_FOR_MATERIALIZED_VIEW", message, flow.flow.location, fix
+                )
+
+    def _schema(self, table: Table, kind: str, flows: tuple[ResolvedFlow, ...]) -> StructType:
+        declared = declared_schema(table, self.catalog.session)
+        schemas = [flow.schema for flow in flows]
+        if kind == "streaming table" and table.name in self.stored:
+            schemas.insert(0, self.stored[table.name])
+        merged = schemas[0]
+        for schema in schemas[1:]:
+            merged = merge_schemas(table, merged, schema)
+        return merged if declared is None else merge_schemas(table, declared, merged, closed=True)
+
+    def _flow(self, flow: Flow) -> ResolvedFlow:
+        match flow:
+            case QueryFlow():
+                frame, plan = self._evaluate(flow)
+                self._check_streamed_from(flow, plan)
+                return ResolvedFlow(
+                    flow, plan.tables, plan.views, frame.isStreaming, frame.schema, _fingerprint(plan)
+                )
+            case AutoCdcFlow():
+                return self._auto_cdc(flow)
+            case SnapshotCdcFlow():
+                return self._snapshots(flow)
+
+    def _auto_cdc(self, flow: AutoCdcFlow) -> ResolvedFlow:
+        spark = self.catalog.session
+        streaming = self._streams(flow)
+
+        def source() -> DataFrame:
+            return spark.readStream.table(flow.source) if streaming else spark.read.table(flow.source)
+
+        frame, plan = self._evaluate(QueryFlow(flow.name, flow.target, flow.location, source))
+        self._check_streamed_from(flow, plan)
+        return self._applied(flow, frame, plan, auto_cdc.resolve(flow, frame), streaming)
+
+    def _streams(self, flow: AutoCdcFlow) -> bool:
+        """False for a `once` flow over a batch view: the one case in which the source need not be a stream."""
+        dataset = self.registry.find(flow.source)
+        if not isinstance(dataset, View):
+            return True
+        self._resolve(dataset)
+        streaming = self.nodes[dataset.name].flows[0].streaming
+        if not streaming and not flow.once:
+            message = f"flow `{flow.name}` applies changes from view {flow.source}, which is a batch query"
+            fix = "let the view read by spark.readStream, or say once=True"
+            raise DeclarationError("AUTOCDC_SOURCE_NOT_STREAMING", message, flow.location, fix)
+        return streaming
+
+    def _snapshots(self, flow: SnapshotCdcFlow) -> ResolvedFlow:
+        spark = self.catalog.session
+        version: list[object] = [datetime.now(UTC)]
+
+        def source() -> DataFrame:
+            if isinstance(flow.source, str):
+                return spark.read.table(flow.source)
+            found = flow.source(self.latest_version(flow.target))
+            if found is None and flow.target not in self.stored:
+                message = f"flow `{flow.name}`: its function gives no snapshot, and there was none before"
+                fix = "let it give the first snapshot when it is called with None"
+                raise DeclarationError("NO_SNAPSHOT", message, flow.location, fix)
+            if found is None:
+                stored = self.stored[flow.target]
+                version[0] = None
+                columns = [field for field in stored.fields if field.name not in (START_AT, END_AT)]
+                return spark.createDataFrame([], StructType(columns))
+            version[0] = found[1]
+            return found[0]
+
+        frame, plan = self._evaluate(QueryFlow(flow.name, flow.target, flow.location, source))
+        typed = with_version(frame, version[0])
+        if version[0] is None and flow.scd_type == 2:
+            typed = typed.withColumn(VERSION, F.lit(None).cast(self.stored[flow.target][START_AT].dataType))
+        changes = auto_cdc.resolve(as_auto_cdc(flow), typed)
+        return self._applied(flow, frame, plan, changes, False)
+
+    def _applied(
+        self, flow: Flow, frame: DataFrame, plan: Plan, changes: ChangeArgs, streaming: bool
+    ) -> ResolvedFlow:
+        table = self.registry.tables.get(flow.target) if isinstance(flow.target, TableName) else None
+        if table is not None:
+            self._check_expectations(table, frame)
+        if flow.target in self.stored:
+            self._check_nested(flow, changes, self.stored[changes.target])
+        schema = changes.target_schema
+        return ResolvedFlow(flow, plan.tables, plan.views, streaming, schema, _fingerprint(plan), changes)
+
+    def _check_nested(self, flow: Flow, changes: ChangeArgs, stored: StructType) -> None:
+        # An update of an SCD type 1 row sets whole columns: a nested field that the source lacks would be lost.
+        if changes.scd_type == 2:
+            return
+        new = {field.name.lower(): field.dataType for field in changes.source_columns.fields}
+        old = {field.name.lower(): field.dataType for field in stored.fields}
+        lacking = [path for name in new if name in old for path in missing_nested(old[name], new[name], name)]
+        if lacking:
+            message = f"target {changes.target} has {', '.join(lacking)}, which the source of flow `{flow.name}` lacks"
+            fix = f"give the field in the source (null where unknown), or rebuild with --full-refresh {changes.target}"
+            raise DeclarationError(
+                "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA", message, flow.location, fix
+            )
+
+    def _evaluate(self, flow: QueryFlow) -> tuple[DataFrame, Plan]:
+        seen: set[str] = set()
+        while True:
+            try:
+                frame = flow.query()
+                if not isinstance(frame, DataFrame):
+                    message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
+                    raise DeclarationError(
+                        "NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame"
+                    )
+                return frame, read_plan(frame)
+            except AnalysisException as error:
+                missing = _missing_dataset(error)
+                if missing is None or missing in seen:
+                    raise _query_failed(flow, error) from error
+                seen.add(missing)
+                self._bring(missing, flow, error)
+            except (DeclarationError, _Unresolved):
+                raise
+            except Exception as error:
+                raise _query_failed(flow, error) from error
+
+    def _bring(self, name: str, reader: QueryFlow, error: AnalysisException) -> None:
+        dataset = self.registry.find(name)
+        if dataset is not None:
+            self._resolve(dataset)
+            return
+        full = self.registry.name(name)
+        if full in self.stored and full not in self._outside:
+            self._outside.add(full)
+            self.catalog.register_placeholder(full, self.stored[full])
+            return
+        known = [str(d) for d in (*self.registry.tables, *self.registry.views)]
+        short = [d.table for d in self.registry.tables if d.schema == self.registry.schema]
+        message = f"`{reader.name}` reads {name}, which no source file declares{did_you_mean(name, [*known, *short])}"
+        raise DeclarationError("DATASET_NOT_FOUND", message, reader.location) from error
+
+    def _check_streamed_from(self, flow: Flow, plan: Plan) -> None:
+        for name in plan.streamed_tables:
+            node = self.nodes.get(name)
+            if node is not None and node.is_changed_in_place and not plan.reads_changes_of(name):
+                what = (
+                    "a materialized view"
+                    if node.kind == "materialized view"
+                    else "the target of an AUTO CDC flow"
+                )
+                message = (
+                    f"flow `{flow.name}` streams from {name}, {what}: its rows are changed, not only added"
+                )
+                fix = f"read {name} as a whole (spark.read.table) in a materialized view"
+                raise DeclarationError("STREAMING_READ_OF_CHANGING_TABLE", message, flow.location, fix)
+
+    def _check_expectations(self, dataset: Table | View, frame: DataFrame) -> None:
+        for expectation in dataset.expectations:
+            try:
+                frame.selectExpr(f"CAST(({expectation.condition}) AS BOOLEAN)").schema  # noqa: B018
+            except Exception as error:
+                message = f"expectation `{expectation.name}` of {dataset.name} ({expectation.condition}): {_first_line(error)}"
+                raise DeclarationError("EXPECTATION_NOT_VALID", message, dataset.location) from error
+
+    def _expectations_analyse(
+        self, table: Table, schema: StructType, flows: tuple[ResolvedFlow, ...]
+    ) -> None:
+        if table.expectations and all(isinstance(f.flow, QueryFlow) for f in flows):
+            self._check_expectations(table, self.catalog.session.createDataFrame([], schema))
+
+
+def _missing_dataset(error: AnalysisException) -> str | None:
+    if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
+        return None
+    return ".".join(parts((error.getMessageParameters() or {}).get("relationName", "")))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
+    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {_first_line(error)}"
+    return DeclarationError("QUERY_FAILED", message, flow.location)
+
+
+def _fingerprint(plan: Plan) -> str | None:
+    if plan.reads_outside or re.search(r"\b(current_(date|timestamp|time)|now|rand|randn|uuid)\(", plan.text):
+        return None
+    return hashlib.sha256(plan.text.encode()).hexdigest()

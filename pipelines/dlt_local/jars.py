@@ -1,0 +1,89 @@
+"""The JVM parts: fetched once from Maven, by the Ivy that pyspark ships, into a cache that every checkout shares.
+
+``ivy.xml`` beside this file is the lock: one configuration for the Spark session, others for test servers.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from dlt_local.errors import JavaMissing, JarsNotFetched
+
+_LOCK = Path(__file__).with_name("ivy.xml")
+_MINIMUM_JAVA = 17
+
+
+def java() -> str:
+    """Path of a Java of version 17 or newer: $JAVA_HOME's, else the one on PATH.
+
+    Raises:
+        JavaMissing: there is none, or it is too old; the message says how to get one.
+    """
+    home = os.environ.get("JAVA_HOME")
+    path = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if path is None or not Path(path).exists():
+        raise JavaMissing.from_absence(path)
+    settings = subprocess.run(
+        [path, "-XshowSettings:properties", "-version"], capture_output=True, text=True, check=False
+    ).stderr
+    version = next(
+        (
+            line.split("=")[1].strip()
+            for line in settings.splitlines()
+            if "java.specification.version" in line
+        ),
+        "0",
+    )
+    # Java 8 calls itself 1.8
+    if int(version.split(".")[-1] if version.startswith("1.") else version.split(".")[0]) < _MINIMUM_JAVA:
+        raise JavaMissing.from_version(path, version)
+    return path
+
+
+def jars(configuration: str) -> tuple[Path, ...]:
+    """The jars of one configuration of ivy.xml, fetched on first use; afterwards found without a JVM or a network.
+
+    Args:
+        configuration: ``spark``, ``kafka`` or another ``conf`` of ivy.xml.
+
+    Raises:
+        JavaMissing: Ivy has to run and there is no fitting Java.
+        JarsNotFetched: Ivy could not resolve or fetch; its own words are in the message.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debezium-dlt"
+    # The lock's own text names the folder, so that a changed lock is never answered from an old cache.
+    folder = cache / "jars" / _fingerprint() / configuration
+    if not folder.is_dir():
+        _retrieve(configuration, folder, cache / "ivy")
+    return tuple(sorted(folder.glob("*.jar")))
+
+
+def _fingerprint() -> str:
+    import hashlib
+
+    return hashlib.sha256(_LOCK.read_bytes()).hexdigest()[:12]
+
+
+def _retrieve(configuration: str, folder: Path, ivy_cache: Path) -> None:
+    ivy = next(Path(str(files("pyspark"))).joinpath("jars").glob("ivy-*.jar"))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        run = subprocess.run(
+            [java(), "-jar", ivy, "-ivy", _LOCK, "-confs", configuration, "-types", "jar", "bundle"]
+            + ["-cache", ivy_cache, "-retrieve", f"{scratch}/[artifact]-[revision](-[classifier]).[ext]"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if run.returncode or not any(Path(scratch).glob("*.jar")):
+            raise JarsNotFetched(configuration, run.stdout + run.stderr)
+        # In place at once, whole or not at all: another process may be fetching the same.
+        try:
+            os.rename(scratch, folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+        Path(scratch).mkdir(exist_ok=True)

@@ -1,0 +1,111 @@
+"""Schemas of datasets: what is declared, what the queries give, and how one grows into the other."""
+
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dlt_local.elements import Table
+from dlt_local.errors import DeclarationError, did_you_mean
+
+
+def declared_schema(table: Table, session: SparkSession) -> StructType | None:
+    """The schema that a declaration gives, None where it gives none.
+
+    Raises:
+        DeclarationError: the DDL text cannot be read.
+    """
+    if table.schema is None or isinstance(table.schema, StructType):
+        return table.schema
+    try:
+        return StructType.fromDDL(table.schema)
+    except Exception as error:
+        message = f"schema of {table.name} is no DDL: {str(error).splitlines()[0]}"
+        raise DeclarationError("BAD_SCHEMA", message, table.location) from error
+
+
+def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool = False) -> StructType:
+    """``into`` with the columns, and nested fields, of ``new`` that it lacks behind its own; nullable all.
+
+    Args:
+        table: whose schema it is, for the error.
+        into: the schema that stays.
+        new: the schema that is to fit in.
+        closed: True where ``into`` is declared and nothing may be added.
+
+    Raises:
+        DeclarationError: a column changes its type, or is new where none may be added.
+    """
+    known = {field.name.lower(): field for field in into.fields}
+    merged = {
+        field.name.lower(): StructField(field.name, field.dataType, True, field.metadata)
+        for field in into.fields
+    }
+    for field in new.fields:
+        there = known.get(field.name.lower())
+        if there is None and closed:
+            near = did_you_mean(field.name, into.names)
+            message = f"{table.name}: the query gives column `{field.name}`, which the declared schema has not{near}"
+            fix = "add it to `schema`, or drop it in the query"
+            raise DeclarationError("SCHEMA_MISMATCH", message, table.location, fix)
+        name, metadata = (there.name, there.metadata) if there else (field.name, field.metadata)
+        type_ = _merge_types(table, name, there.dataType, field.dataType) if there else field.dataType
+        merged[name.lower()] = StructField(name, type_, True, metadata)
+    return StructType(list(merged.values()))
+
+
+def _merge_types(table: Table, path: str, old: DataType, new: DataType) -> DataType:
+    if isinstance(old, StructType) and isinstance(new, StructType):
+        known = {field.name.lower(): field for field in old.fields}
+        fields = {f.name.lower(): f for f in old.fields}
+        for field in new.fields:
+            there = known.get(field.name.lower())
+            if there is not None:
+                type_ = _merge_types(table, f"{path}.{field.name}", there.dataType, field.dataType)
+                fields[field.name.lower()] = StructField(there.name, type_, True, there.metadata)
+            else:
+                fields[field.name.lower()] = StructField(field.name, field.dataType, True, field.metadata)
+        return StructType(list(fields.values()))
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
+        return ArrayType(_merge_types(table, f"{path}.element", old.elementType, new.elementType))
+    if isinstance(old, MapType) and isinstance(new, MapType):
+        value = _merge_types(table, f"{path}.value", old.valueType, new.valueType)
+        return MapType(_merge_types(table, f"{path}.key", old.keyType, new.keyType), value)
+    if old.simpleString() != new.simpleString():
+        had, got = old.simpleString(), new.simpleString()
+        message = f"{table.name}: column `{path}` is {had} in the table and {got} in the query"
+        fix = f"cast it to {had}, or rebuild the table with --full-refresh {table.name}"
+        raise DeclarationError("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", message, table.location, fix)
+    return old
+
+
+def missing_nested(old: DataType, new: DataType, path: str) -> list[str]:
+    """Paths of the nested fields that ``old`` has and ``new`` lacks."""
+    if isinstance(old, StructType) and isinstance(new, StructType):
+        there = {field.name.lower(): field.dataType for field in new.fields}
+        lacking = [f"{path}.{f.name}" for f in old.fields if f.name.lower() not in there]
+        deeper = [(f, there[f.name.lower()]) for f in old.fields if f.name.lower() in there]
+        return lacking + [
+            found for f, type_ in deeper for found in missing_nested(f.dataType, type_, f"{path}.{f.name}")
+        ]
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
+        return missing_nested(old.elementType, new.elementType, f"{path}.element")
+    if isinstance(old, MapType) and isinstance(new, MapType):
+        return missing_nested(old.valueType, new.valueType, f"{path}.value")
+    return []
+
+
+def aligned(value: Column, given: DataType, wanted: DataType) -> Column:
+    """The value in the shape of ``wanted``: its fields in that order and spelling, null where ``given`` lacks one."""
+    if given == wanted:
+        return value
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        there = {field.name.lower(): field for field in given.fields}
+        fields = []
+        for field in wanted.fields:
+            own = there.get(field.name.lower())
+            inner = F.lit(None) if own is None else aligned(value[own.name], own.dataType, field.dataType)
+            fields.append(inner.cast(field.dataType).alias(field.name))
+        return F.when(value.isNotNull(), F.struct(*fields))
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        return F.transform(value, lambda element: aligned(element, given.elementType, wanted.elementType))
+    return value

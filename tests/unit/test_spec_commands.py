@@ -1,0 +1,125 @@
+"""`python -m cdc check | scaffold | schemas | reference`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.support.conf_folder import write_conf
+
+from cdc.__main__ import cdc
+from cdc.spec.load import load_tables
+
+TABLE = "{table: shop.dbo.orders, key: [id], columns: {id: int}}"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cdc, [str(each) for each in arguments], catch_exceptions=False)
+
+
+def capture(path: Path, *names: str) -> Path:
+    """A capture with one schema-change record for each table."""
+    columns = [{"name": "id", "typeName": "int", "length": 10, "scale": 0, "optional": False}]
+    with path.open("w", encoding="utf-8") as file:
+        for offset, name in enumerate(names):
+            table_id = ".".join(f'"{part}"' for part in name.split("."))
+            table = {"primaryKeyColumnNames": ["id"], "columns": columns}
+            change = {"type": "CREATE", "id": table_id, "table": table}
+            payload = json.dumps({"source": {"name": "shopserver"}, "tableChanges": [change]})
+            file.write(json.dumps({"topic": "shopserver", "offset": offset, "payload": payload}) + "\n")
+    return path
+
+
+def test_check_prints_what_a_sound_folder_declares(tmp_path: Path) -> None:
+    log = "{table: shop.dbo.log, append_only: true, columns: {what: text}}"
+    people = "{table: shop.dbo.people, key: [first, last], columns: {first: int, last: int}, history: false}"
+    files = {"tables/shop/orders.yml": TABLE, "tables/shop/log.yml": log, "tables/shop/people.yml": people}
+    result = run("check", write_conf(tmp_path, files))
+    assert result.exit_code == 0
+    assert result.output.startswith("NO_KEY  ")
+    assert result.output.partition("CONNECTOR")[2].splitlines() == [
+        "  TABLE            NAME    KEY          COLUMNS  KEEPS         TOPIC",
+        "shop       shop.dbo.log     log     -            1        changes       shopserver.shop.dbo.log",
+        "shop       shop.dbo.orders  orders  id           1        history       shopserver.shop.dbo.orders",
+        "shop       shop.dbo.people  people  first, last  2        current rows  shopserver.shop.dbo.people",
+        "",
+        "3 tables of 1 connector, no faults",
+    ]
+
+
+def test_check_prints_all_faults_and_fails(tmp_path: Path) -> None:
+    files = {"tables/shop/a.yml": TABLE.replace("[id]", "[ident]"), "tables/shop/b.yml": "histroy: true"}
+    result = run("check", write_conf(tmp_path, files))
+    assert result.exit_code == 1
+    assert result.output.count("fix: ") == 5
+    assert result.output.endswith(f"5 faults in {tmp_path}\n")
+
+
+def test_check_can_look_at_one_connector(tmp_path: Path) -> None:
+    files = {
+        "tables/shop/orders.yml": TABLE,
+        "connectors/shop.yml": "topic_prefix: s",
+        "connectors/bad.yml": "x: 1",
+    }
+    conf = write_conf(tmp_path, files)
+    assert run("check", conf).exit_code == 1
+    assert run("check", conf, "--connector", "shop").exit_code == 0
+
+
+def test_scaffold_prints_specs(tmp_path: Path) -> None:
+    result = run(
+        "scaffold", "--connector", "shop", "--capture", capture(tmp_path / "c.jsonl", "shop.dbo.orders")
+    )
+    assert result.output == (
+        "# conf/connectors/shop.yml\n"
+        "# yaml-language-server: $schema=../schema/connector.schema.json\n"
+        "topic_prefix: shopserver\n"
+        "---\n"
+        "# conf/tables/shop/orders.yml\n"
+        "# yaml-language-server: $schema=../../schema/table.schema.json\n"
+        "table: shop.dbo.orders\n"
+        "key: [id]\n"
+        "columns:\n"
+        "  id: int not null\n"
+        "---\n"
+    )
+
+
+def test_scaffold_writes_a_folder_that_loads_and_keeps_what_is_there(tmp_path: Path) -> None:
+    write_conf(tmp_path / "conf", {"connectors/shop.yml": "topic_prefix: mine"})
+    (tmp_path / "captures").mkdir()
+    capture(tmp_path / "captures" / "a.jsonl", "shop.dbo.orders", "shop.dbo.lines")
+    arguments = (
+        "scaffold",
+        "--connector",
+        "shop",
+        "--capture",
+        tmp_path / "captures",
+        "--write",
+        tmp_path / "conf",
+    )
+    result = run(*arguments, "--table", "shop.dbo.orders")
+    assert [line.split()[0] for line in result.output.splitlines()] == ["kept", "written"]
+    run(*arguments)
+    assert [table.topic for table in load_tables(tmp_path / "conf")] == [
+        "mine.shop.dbo.lines",
+        "mine.shop.dbo.orders",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("", "no schema-change record"), ("{}\n{not json\n", "c.jsonl:2: the line is not JSON")],
+    ids=["nothing there", "no JSON"],
+)
+def test_scaffold_says_why_it_has_nothing_to_write(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "c.jsonl").write_text(text, encoding="utf-8")
+    result = run("scaffold", "--connector", "shop", "--capture", tmp_path / "c.jsonl")
+    assert result.exit_code == 1
+    assert told in result.output
+
+
+def test_schemas_are_copied_into_a_conf_folder(tmp_path: Path) -> None:
+    assert run("schemas", tmp_path).exit_code == 0
+    names = sorted(path.name for path in (tmp_path / "schema").iterdir())
+    assert names == ["connector.schema.json", "defaults.schema.json", "table.schema.json"]

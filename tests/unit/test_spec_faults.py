@@ -1,0 +1,90 @@
+"""Every fault of a conf folder, word for word.
+
+A case is a file of spec_faults/: why it matters, the conf folder's files, and what `check` says of them.
+`UPDATE_GOLDEN=1 pytest tests/unit/test_spec_faults.py` writes the texts anew; their diff is the review.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.conf_folder import write_conf
+
+from cdc.errors import Condition, SpecError
+from cdc.spec.load import load_tables, read_conf
+
+CASES = {path.stem: path for path in sorted((Path(__file__).parent / "spec_faults").glob("*.txt"))}
+SAYS = "=== says\n"
+FILE = re.compile(r"^--- conf/(\S+)\n(.*?)(?=^--- conf/|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """Writes the files of the case that the parameter names to `conf`; gives what `check` shall say of them."""
+    case, _, expected = CASES[request.param].read_text(encoding="utf-8").partition(SAYS)
+    write_conf(tmp_path / "conf", dict(FILE.findall(case)))
+    monkeypatch.chdir(tmp_path)
+    return str(expected)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"), [(name, name) for name in CASES], indirect=["written"], ids=CASES
+)
+def test_each_fault_is_told_with_place_value_and_fix(written: str, name: str) -> None:
+    conf = read_conf("conf")
+    found = (*conf.faults, *conf.warnings)
+    said = "\n\n".join(map(str, found)) + "\n"
+    if os.environ.get("UPDATE_GOLDEN"):
+        case = CASES[name].read_text(encoding="utf-8").partition(SAYS)[0]
+        CASES[name].write_text(f"{case}{SAYS}{said}", encoding="utf-8")
+        written = said
+    assert said == written
+    assert name == "twelve_at_once" or name.upper() in {each.condition.name for each in found}
+
+
+def test_every_condition_has_a_case() -> None:
+    assert CASES.keys() - {"twelve_at_once"} == {condition.name.lower() for condition in Condition}
+
+
+@pytest.mark.parametrize("written", ["twelve_at_once"], indirect=True)
+def test_twelve_faults_are_reported_at_once(written: str) -> None:
+    with pytest.raises(SpecError) as raised:
+        load_tables("conf")
+    assert str(raised.value).startswith("the conf folder has 12 faults\n\nUNKNOWN_FIELD  conf/connectors")
+    assert [str(fault.location) for fault in raised.value.diagnostics] == [
+        "conf/connectors/shop.yml:2:1",  # snapshot_mode is no field
+        "conf/connectors/shop.yml:3:10",  # schemas: sometimes
+        "conf/defaults.yml:1:10",  # history: off
+        "conf/tables/shop/customers.yml:2:7",  # custmer_id
+        "conf/tables/shop/customers.yml:3:35",  # nvarchr(80)
+        "conf/tables/shop/customers.yml:3:48",  # _op
+        "conf/tables/shop/lines.yml:3:8",  # the bracket of line 2
+        "conf/tables/shop/orders.yml:3:27",  # decimal(18,2) inside braces
+        "conf/tables/shop/orders.yml:4:1",  # histroy
+        "conf/tables/shop/orders_again.yml:1:1",  # no key
+        "conf/tables/shop/orders_again.yml:1:8",  # shop.dbo.orders again
+        "conf/tables/shop/orders_again.yml:4:22",  # 1 hour
+    ]
+
+
+@pytest.mark.parametrize("written", ["secret_in_spec"], indirect=True)
+def test_a_secret_is_shown_nowhere(written: str) -> None:
+    faults = read_conf("conf").faults
+    assert [fault.condition for fault in faults].count(Condition.SECRET_IN_SPEC) == 5
+    assert "hunter2" not in repr(faults) + written
+    assert "2718281828" not in repr(faults) + written
+
+
+def test_a_secret_in_broken_yaml_is_shown_nowhere(tmp_path: Path) -> None:
+    text = "topic_prefix: shopserver\npassword: *hunter2\n"
+    conf = write_conf(tmp_path, {"connectors/shop.yml": text})
+    (fault,) = read_conf(conf).faults
+    assert fault.condition is Condition.BROKEN_YAML
+    assert "hunter2" not in repr(fault)
+
+
+def test_a_reference_to_a_secret_is_no_secret_but_has_no_place_in_a_spec_either(tmp_path: Path) -> None:
+    text = 'topic_prefix: shopserver\npassword: "{{secrets/kafka/password}}"\n'
+    (fault,) = read_conf(write_conf(tmp_path, {"connectors/shop.yml": text})).faults
+    assert fault.condition is Condition.UNKNOWN_FIELD

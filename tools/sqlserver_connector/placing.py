@@ -1,0 +1,29 @@
+"""Gives emitted records their places, as topics of one partition would."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from tools.captures import Record
+from tools.sqlserver_connector.connector import Emitted
+
+
+def placed(records: Iterable[tuple[datetime, Emitted]]) -> Iterator[Record]:
+    """Records with the offsets that topics of one partition give them, and their times as timestamps."""
+    offsets: Counter[str] = Counter()
+    for time, record in records:
+        offset = offsets[record.topic]
+        offsets[record.topic] += 1
+        yield Record(
+            topic=record.topic,
+            partition=0,
+            offset=offset,
+            timestamp=(time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1),
+            headers=tuple((name, _utf8(value)) for name, value in record.headers),
+            key=_utf8(record.key),
+            value=_utf8(record.value),
+        )
+
+
+def _utf8(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()

@@ -1,0 +1,32 @@
+package scripted;
+
+import java.util.Map;
+
+/**
+ * One statement of a scripted transaction.
+ *
+ * @param op i, u or d
+ * @param table for example dbo.orders
+ * @param row the new row of an insert; columns left out are NULL
+ * @param key the columns that say which rows an update or delete touches
+ * @param set the new values of an update
+ * @param log how an update stands in the change table: {@code update} as the rows before and after it, {@code pair} as
+ *     a delete and an insert. SQL Server logs a changed key as a pair, and an UPDATE that touches a unique index (a
+ *     deferred update) as well; absent, a pair for a changed key and an update for all else.
+ */
+record Operation(
+        String op,
+        String table,
+        Map<String, Object> row,
+        Map<String, Object> key,
+        Map<String, Object> set,
+        String log) {
+
+    static Operation insert(String table, Map<String, Object> row) {
+        return new Operation("i", table, row, null, null, null);
+    }
+
+    static Operation delete(String table, Map<String, Object> key) {
+        return new Operation("d", table, null, key, null, null);
+    }
+}
