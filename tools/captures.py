@@ -39,9 +39,7 @@ class Record:
 
     def line(self) -> str:
         """The record as one line, without its line end."""
-        flat = [
-            part for name, value in self.headers for part in (name, None if value is None else value.decode())
-        ]
+        flat = [part for name, value in self.headers for part in (name, None if value is None else value.decode())]
         fields = {
             "topic": self.topic,
             "partition": self.partition,

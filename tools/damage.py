@@ -21,9 +21,7 @@ class DamageMisplaced(Exception):
 
     def __init__(self, topic: str, left: list[Damage]) -> None:
         names = ", ".join(kind.name for kind in left)
-        super().__init__(
-            f"{topic}: " + (f"no record left for {names}" if left else "no healthy record at the end")
-        )
+        super().__init__(f"{topic}: " + (f"no record left for {names}" if left else "no healthy record at the end"))
 
 
 def damaged(records: Iterable[Record], damages: dict[str, tuple[Damage, ...]]) -> Iterator[Record]:
@@ -64,9 +62,7 @@ def _envelope(change: Callable[[dict[str, Any]], None]) -> Callable[[Record], Re
 
 def wrong_value(column: str, value: object) -> Damage:
     """A column of the row after the change holds something that its type cannot be."""
-    return Damage(
-        f"wrong_value({column})", _envelope(lambda envelope: envelope["after"].update({column: value}))
-    )
+    return Damage(f"wrong_value({column})", _envelope(lambda envelope: envelope["after"].update({column: value})))
 
 
 def no_key_anywhere(*columns: str) -> Damage:
@@ -85,8 +81,6 @@ CUT_JSON = Damage("cut_json", _value(lambda value: value[: len(value) * 3 // 5])
 EMPTY_OBJECT = Damage("empty_object", _value(lambda _: b"{}"))
 NOT_UTF8 = Damage("not_utf8", _value(lambda value: value.decode().encode("latin-1")))
 UNKNOWN_OP = Damage("unknown_op", _envelope(lambda envelope: envelope.update(op="x")))
-NULL_COMMIT_LSN = Damage(
-    "null_commit_lsn", _envelope(lambda envelope: envelope["source"].update(commit_lsn=None))
-)
+NULL_COMMIT_LSN = Damage("null_commit_lsn", _envelope(lambda envelope: envelope["source"].update(commit_lsn=None)))
 NO_RECORD_KEY = Damage("no_record_key", lambda record: replace(record, key=None))
 """Not past help: the row itself holds the key columns."""

@@ -27,9 +27,9 @@ class BrokerFailed(Exception):
     """The broker did not come up; the end of its log is in the message."""
 
     @classmethod
-    def from_status(cls, step: str, status: int, log: Path) -> "BrokerFailed":
+    def from_status(cls, status: int, log: Path) -> "BrokerFailed":
         """Kafka gave up by itself."""
-        return cls(f"Kafka could not {step}, it stopped with status {status}:\n{_end(log)}")
+        return cls(f"Kafka stopped with status {status}:\n{_end(log)}")
 
     @classmethod
     def from_timeout(cls, seconds: float, log: Path) -> "BrokerFailed":
@@ -86,13 +86,11 @@ class Broker:
         with self._log.open("ab") as log:
             command = [*self._java(), "kafka.Kafka", str(self._settings)]
             # A session of its own: Ctrl-C in the terminal must not reach the broker before its clients.
-            self._process = subprocess.Popen(
-                command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
+            self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
         deadline = time.monotonic() + _START_SECONDS
         while not self._accepts():
             if self._process.poll() is not None:
-                raise BrokerFailed.from_status("start", self._process.returncode, self._log)
+                raise BrokerFailed.from_status(self._process.returncode, self._log)
             if time.monotonic() > deadline:
                 raise BrokerFailed.from_timeout(_START_SECONDS, self._log)
             time.sleep(0.1)
@@ -157,7 +155,7 @@ class Broker:
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         self._log.write_bytes(run.stdout)
         if run.returncode:
-            raise BrokerFailed.from_status("format its data folder", run.returncode, self._log)
+            raise BrokerFailed.from_status(run.returncode, self._log)
 
     def _accepts(self) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1):

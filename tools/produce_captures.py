@@ -40,7 +40,9 @@ def produce(captures: Iterable[Path], bootstrap: str) -> int:
     records = [record for capture in captures for record in read(capture)]
     _create_topics(records, bootstrap)
     # Idempotent: a retry neither changes the order nor repeats a record.
-    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5})
+    # A broker that has just come up makes it wait for its coordinator; that is no warning worth printing.
+    settings = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5, "log_level": 3}
+    producer = Producer(settings)
     problems: list[NotProduced] = []
     for record in records:
         producer.produce(
@@ -90,9 +92,7 @@ def _create_topics(records: Iterable[Record], bootstrap: str) -> None:
 
 
 @click.command(name="produce_captures")
-@click.argument(
-    "captures", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("captures", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--bootstrap", required=True, metavar="HOST:PORT")
 def main(captures: tuple[Path, ...], bootstrap: str) -> None:
     """Produce CAPTURES, in the order given, into the Kafka at HOST:PORT."""

@@ -51,19 +51,32 @@ DAMAGES = {
 }
 
 
-@click.command(name="shop_captures")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=CAPTURES, show_default=True)
-def main(out: Path) -> None:
-    """Play the shop's scenario to the connector and write its captures, one for each section."""
+def make(out: Path) -> dict[Path, int]:
+    """Plays the shop's scenario to the connector and writes a capture for each of its sections.
+
+    Returns:
+        How many records there are in each capture.
+    """
     began = datetime.now(UTC)
     history = emitted(SCENARIO)
     records = zip(placed(repeatable(history, began, datetime.now(UTC))), history, strict=True)
+    written = {}
     for section, group in groupby(records, key=lambda pair: pair[1].section):
         kept = [record for record, _ in group]
         if section == DAMAGED_SECTION:
             kept = list(damaged(kept, DAMAGES))
-        captures.write(out / f"{section}.jsonl", kept)
-        click.echo(f"{len(kept):4} records -> {out / section}.jsonl")
+        capture = out / f"{section}.jsonl"
+        captures.write(capture, kept)
+        written[capture] = len(kept)
+    return written
+
+
+@click.command(name="shop_captures")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=CAPTURES, show_default=True)
+def main(out: Path) -> None:
+    """Play the shop's scenario to the connector and write its captures, one for each section."""
+    for capture, count in make(out).items():
+        click.echo(f"{count:4} records -> {capture}")
 
 
 if __name__ == "__main__":

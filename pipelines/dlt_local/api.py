@@ -333,9 +333,7 @@ def append_flow(
         registry, location = current(), caller()
         if not target:
             message = f"append flow `{name or query.__name__}` has no target"
-            raise DeclarationError(
-                "MISSING_TARGET", message, location, "say `target=`, the table it appends to"
-            )
+            raise DeclarationError("MISSING_TARGET", message, location, "say `target=`, the table it appends to")
         is_sink = target.lower() in {sink.lower() for sink in registry.sinks}
         registry.add_flow(
             QueryFlow(
@@ -365,9 +363,7 @@ def _expect(conditions: Mapping[str, str], action: Action) -> Callable[[F], F]:
     for condition in conditions.values():
         if isinstance(condition, Column) or not isinstance(condition, str):
             message = f"an expectation's condition is SQL text, this is {condition!r}"
-            raise DeclarationError(
-                "EXPECTATION_NOT_TEXT", message, caller(), "write the condition as SQL text"
-            )
+            raise DeclarationError("EXPECTATION_NOT_TEXT", message, caller(), "write the condition as SQL text")
 
     def attach(query: F) -> F:
         dataset = getattr(query, _DATASET, None)

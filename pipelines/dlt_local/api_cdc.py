@@ -78,9 +78,7 @@ def create_auto_cdc_flow(
     if not source:
         check.refuse("AUTOCDC_MISSING_SOURCE", "`source` names no dataset")
     if sequence_by is None or (isinstance(sequence_by, str) and not sequence_by.strip()):
-        check.refuse(
-            "AUTOCDC_MISSING_SEQUENCE_BY", "`sequence_by` is not given", "say which column orders the changes"
-        )
+        check.refuse("AUTOCDC_MISSING_SEQUENCE_BY", "`sequence_by` is not given", "say which column orders the changes")
     if apply_as_truncates is not None and scd_type == 2:
         message = "`apply_as_truncates` works with SCD type 1 only"
         check.refuse("AUTOCDC_TRUNCATE_NOT_SUPPORTED_FOR_SCD2", message)
@@ -90,9 +88,7 @@ def create_auto_cdc_flow(
         ignore_null_updates_column_list=ignore_null_updates_column_list,
         ignore_null_updates_except_column_list=ignore_null_updates_except_column_list,
     )
-    some_ignore = (
-        ignore_null_updates_column_list is not None or ignore_null_updates_except_column_list is not None
-    )
+    some_ignore = ignore_null_updates_column_list is not None or ignore_null_updates_except_column_list is not None
     if columns_to_update is not None and (ignore_null_updates or some_ignore):
         message = "`columns_to_update` and `ignore_null_updates` exclude each other"
         check.refuse("AUTOCDC_BOTH_COLUMNS_TO_UPDATE_AND_IGNORE_NULL_UPDATES", message, "keep one of them")
@@ -239,9 +235,7 @@ class _Check:
         if text == "2":
             return 2
         if text == "bitemporal":
-            self.refuse(
-                "AUTOCDC_BITEMPORAL_NOT_SUPPORTED", "bitemporal targets are not supported", "store as 1 or 2"
-            )
+            self.refuse("AUTOCDC_BITEMPORAL_NOT_SUPPORTED", "bitemporal targets are not supported", "store as 1 or 2")
         message = f"`stored_as_scd_type` is {given!r}"
         self.refuse("AUTOCDC_UNKNOWN_SCD_TYPE", message, "store as 1 or 2")
         raise AssertionError(message)
@@ -256,9 +250,7 @@ class _Check:
         self.one_of(track_history_column_list=tracked, track_history_except_column_list=not_tracked)
         if scd_type == 1 and (tracked is not None or not_tracked is not None):
             message = "`track_history_column_list` works with SCD type 2 only"
-            self.refuse(
-                "AUTOCDC_TRACK_HISTORY_NOT_SUPPORTED_FOR_SCD1", message, "store as 2, or leave it out"
-            )
+            self.refuse("AUTOCDC_TRACK_HISTORY_NOT_SUPPORTED_FOR_SCD1", message, "store as 2, or leave it out")
 
     def keys(self, given: Sequence[ColumnLike]) -> tuple[str, ...]:
         keys = self.columns("keys", given)
@@ -274,9 +266,7 @@ class _Check:
         names = tuple(self.column(argument, column) for column in given)
         twice = {name for name in names if [n.lower() for n in names].count(name.lower()) > 1}
         if twice:
-            self.refuse(
-                "AUTOCDC_DUPLICATE_COLUMN", f"`{argument}` names {', '.join(sorted(twice))} more than once"
-            )
+            self.refuse("AUTOCDC_DUPLICATE_COLUMN", f"`{argument}` names {', '.join(sorted(twice))} more than once")
         return names
 
     def column(self, argument: str, given: ColumnLike) -> str:
@@ -284,9 +274,7 @@ class _Check:
             # A Column does not give its name; its text form does, alike in classic Spark and Spark Connect.
             text = re.sub(r"^Column<'(.*)'>$", r"\1", str(given))
             if not re.fullmatch(r"[\w.` -]+", text):
-                self.refuse(
-                    "AUTOCDC_NON_COLUMN_IDENTIFIER", f"`{argument}` holds the expression {text}, not a column"
-                )
+                self.refuse("AUTOCDC_NON_COLUMN_IDENTIFIER", f"`{argument}` holds the expression {text}, not a column")
         else:
             text = given
         split = parts(text)

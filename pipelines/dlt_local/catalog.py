@@ -115,7 +115,7 @@ def _without_char_types(schema: StructType) -> StructType:
 def active(session: SparkSession) -> Iterator[None]:
     """Make ``session`` what `SparkSession.active()` answers in this thread.
 
-    pyspark logs every failed `spark.sql` as a JSON line; resolving a graph fails on purpose, so that is quiet meanwhile.
+    pyspark logs every failed `spark.sql` as a JSON line; resolving a graph fails on purpose, so it is quiet here.
     """
     jvm = session._jvm
     assert jvm is not None

@@ -60,9 +60,7 @@ class DeclarationError(LocalPipelineError):
         location: where the declaration stands, if it is known.
     """
 
-    def __init__(
-        self, condition: str, message: str, location: SourceLocation | None = None, fix: str = ""
-    ) -> None:
+    def __init__(self, condition: str, message: str, location: SourceLocation | None = None, fix: str = "") -> None:
         self.condition = condition
         self.location = location
         where = f"  {location}" if location else ""

@@ -19,7 +19,7 @@ def met(expectation: Expectation) -> Column:
 
 
 def metrics(expectations: Sequence[Expectation]) -> list[Column]:
-    """Aggregates for `DataFrame.observe`: ``rows``, ``dropped``, then ``failed_0``, ``failed_1`` ... per expectation."""
+    """Aggregates for `DataFrame.observe`: ``rows``, ``dropped``, then ``failed_0``, ``failed_1`` ..."""
     dropped = ~_all_met(expectations, "drop")
     return [
         F.count(F.lit(1)).alias(ROWS),

@@ -1,6 +1,6 @@
 """Fault injection for tests: the process kills itself at a named point between two writes.
 
-Set ``DLT_LOCAL_FAULT=<point>`` or ``<point>:<n>`` (at the n-th arrival, from 1). Without it a point costs a dictionary look-up.
+Set ``DLT_LOCAL_FAULT=<point>`` or ``<point>:<n>`` (at the n-th arrival, from 1); unset, a point does nothing.
 """
 
 import os

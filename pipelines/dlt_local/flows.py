@@ -19,7 +19,7 @@ from dlt_local.auto_cdc.handler import AutoCdcHandler, CdcMetrics
 from dlt_local.auto_cdc.snapshots import Applied, differences
 from dlt_local.auto_cdc.state import State
 from dlt_local.catalog import Catalog, active
-from dlt_local.elements import AutoCdcFlow, Expectation, QueryFlow, Sink, SnapshotCdcFlow, Table, View
+from dlt_local.elements import AutoCdcFlow, Expectation, QueryFlow, Sink, SnapshotCdcFlow, SnapshotSource, Table, View
 from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.graph import Graph, Node, ResolvedFlow
 from dlt_local.names import TableName
@@ -148,9 +148,7 @@ class DatasetRunner:
                         lambda: self._append(node, self._frame(flow), metrics, (self._app(node, flow), 0)),
                     )
                 case QueryFlow():
-                    self._stream(
-                        node, flow, lambda b, i, app: self._append(node, b, metrics, (app, i)), metrics
-                    )
+                    self._stream(node, flow, lambda b, i, app: self._append(node, b, metrics, (app, i)), metrics)
                 case AutoCdcFlow():
                     self._auto_cdc(node, flow, declared, metrics)
                 case SnapshotCdcFlow():
@@ -180,11 +178,7 @@ class DatasetRunner:
                 self._catalog.register_table(name, self._path(name))
             for node in self._graph.nodes:
                 view = node.dataset
-                if (
-                    isinstance(view, View)
-                    and view.name in flow.views
-                    and not self._catalog.has_view(view.name)
-                ):
+                if isinstance(view, View) and view.name in flow.views and not self._catalog.has_view(view.name):
                     frame = expectations.enforce(view.query(), view.name, view.expectations)
                     self._catalog.register_view(view.name, frame)
 
@@ -347,22 +341,23 @@ class DatasetRunner:
         metrics.cdc = done if metrics.cdc is None else metrics.cdc + done
         metrics.batches += 1
 
-    def _snapshots(
-        self, node: Node, flow: ResolvedFlow, declared: SnapshotCdcFlow, metrics: FlowMetrics
-    ) -> None:
+    def _snapshots(self, node: Node, flow: ResolvedFlow, declared: SnapshotCdcFlow, metrics: FlowMetrics) -> None:
         args = self._args(node, flow)
         applied = Applied(self._storage.auto_cdc(args.target))
         target = self._path(args.target)
         self._register_inputs(flow)
-        if isinstance(declared.source, str):
-            snapshots = iter([(self._session.read.table(declared.source), datetime.now(UTC))])
-        else:
-            snapshots = iter(lambda: declared.source(applied.latest), None)  # type: ignore[operator, arg-type]
-        for snapshot, version in snapshots:
+        for snapshot, version in self._new_snapshots(declared.source, applied):
             rows = self._session.read.format("delta").load(str(target))
             changes = differences(snapshot, rows, args, version)
             self._apply(node, args, changes, applied.count, self._app(node, flow), metrics)
             applied.add(version)
+
+    def _new_snapshots(self, source: SnapshotSource, applied: Applied) -> Iterator[tuple[DataFrame, object]]:
+        if isinstance(source, str):
+            yield self._session.read.table(source), datetime.now(UTC)
+            return
+        while (found := source(applied.latest)) is not None:
+            yield found
 
     def _told(self, node: Node, flow: ResolvedFlow, error: Exception) -> FlowError:
         text = str(error)
@@ -414,9 +409,7 @@ def _observed(frame: DataFrame, node: Node) -> tuple[DataFrame, Observation | No
     return expectations.enforce(watched, node.name, rules), observation
 
 
-def _add_expectations(
-    metrics: FlowMetrics, rules: tuple[Expectation, ...], told: Mapping[str, object]
-) -> None:
+def _add_expectations(metrics: FlowMetrics, rules: tuple[Expectation, ...], told: Mapping[str, object]) -> None:
     metrics.checked_rows += int(str(told[expectations.ROWS]))
     metrics.dropped_rows += int(str(told[expectations.DROPPED]))
     for number, rule in enumerate(rules):

@@ -104,7 +104,8 @@ def resolve(
     """
     resolver = _Resolver(registry, catalog, stored, latest_version)
     with registration(registry):
-        for dataset in (*registry.views.values(), *registry.tables.values(), *registry.sinks.values()):
+        declared: list[Table | View | Sink] = [*registry.views.values(), *registry.tables.values()]
+        for dataset in [*declared, *registry.sinks.values()]:
             resolver.try_resolve(dataset)
         resolver.check_targets()
     catalog.clear()
@@ -214,26 +215,17 @@ class _Resolver:
         of_changes = [f for f in flows if not isinstance(f.flow, QueryFlow)]
         if of_changes and len(of_changes) < len(flows):
             message = f"{table.name} has append flows and AUTO CDC flows; a table takes one kind only"
-            raise DeclarationError(
-                "MIXED_FLOWS", message, table.location, "give the append flows a table of their own"
-            )
+            raise DeclarationError("MIXED_FLOWS", message, table.location, "give the append flows a table of their own")
         for flow in flows:
             is_once = isinstance(flow.flow, QueryFlow) and flow.flow.once
-            if (
-                kind == "streaming table"
-                and not flow.streaming
-                and not is_once
-                and isinstance(flow.flow, QueryFlow)
-            ):
+            if kind == "streaming table" and not flow.streaming and not is_once and isinstance(flow.flow, QueryFlow):
                 message = f"flow `{flow.flow.name}` of streaming table {table.name} is a batch query"
                 fix = "read its source by spark.readStream, or say once=True"
                 raise DeclarationError("BATCH_QUERY_FOR_STREAMING_TABLE", message, flow.flow.location, fix)
             if kind == "materialized view" and flow.streaming:
                 message = f"materialized view {table.name} has a streaming query"
                 fix = "read its sources by spark.read, or declare it by @table"
-                raise DeclarationError(
-                    "STREAMING_QUERY_FOR_MATERIALIZED_VIEW", message, flow.flow.location, fix
-                )
+                raise DeclarationError("STREAMING_QUERY_FOR_MATERIALIZED_VIEW", message, flow.flow.location, fix)
 
     def _schema(self, table: Table, kind: str, flows: tuple[ResolvedFlow, ...]) -> StructType:
         declared = declared_schema(table, self.catalog.session)
@@ -250,9 +242,7 @@ class _Resolver:
             case QueryFlow():
                 frame, plan = self._evaluate(flow)
                 self._check_streamed_from(flow, plan)
-                return ResolvedFlow(
-                    flow, plan.tables, plan.views, frame.isStreaming, frame.schema, _fingerprint(plan)
-                )
+                return ResolvedFlow(flow, plan.tables, plan.views, frame.isStreaming, frame.schema, _fingerprint(plan))
             case AutoCdcFlow():
                 return self._auto_cdc(flow)
             case SnapshotCdcFlow():
@@ -309,9 +299,7 @@ class _Resolver:
         changes = auto_cdc.resolve(as_auto_cdc(flow), typed)
         return self._applied(flow, frame, plan, changes, False)
 
-    def _applied(
-        self, flow: Flow, frame: DataFrame, plan: Plan, changes: ChangeArgs, streaming: bool
-    ) -> ResolvedFlow:
+    def _applied(self, flow: Flow, frame: DataFrame, plan: Plan, changes: ChangeArgs, streaming: bool) -> ResolvedFlow:
         table = self.registry.tables.get(flow.target) if isinstance(flow.target, TableName) else None
         if table is not None:
             self._check_expectations(table, frame)
@@ -330,9 +318,7 @@ class _Resolver:
         if lacking:
             message = f"target {changes.target} has {', '.join(lacking)}, which the source of flow `{flow.name}` lacks"
             fix = f"give the field in the source (null where unknown), or rebuild with --full-refresh {changes.target}"
-            raise DeclarationError(
-                "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA", message, flow.location, fix
-            )
+            raise DeclarationError("INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA", message, flow.location, fix)
 
     def _evaluate(self, flow: QueryFlow) -> tuple[DataFrame, Plan]:
         seen: set[str] = set()
@@ -341,9 +327,7 @@ class _Resolver:
                 frame = flow.query()
                 if not isinstance(frame, DataFrame):
                     message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
-                    raise DeclarationError(
-                        "NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame"
-                    )
+                    raise DeclarationError("NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame")
                 return frame, read_plan(frame)
             except AnalysisException as error:
                 missing = _missing_dataset(error)
@@ -375,14 +359,8 @@ class _Resolver:
         for name in plan.streamed_tables:
             node = self.nodes.get(name)
             if node is not None and node.is_changed_in_place and not plan.reads_changes_of(name):
-                what = (
-                    "a materialized view"
-                    if node.kind == "materialized view"
-                    else "the target of an AUTO CDC flow"
-                )
-                message = (
-                    f"flow `{flow.name}` streams from {name}, {what}: its rows are changed, not only added"
-                )
+                what = "a materialized view" if node.kind == "materialized view" else "the target of an AUTO CDC flow"
+                message = f"flow `{flow.name}` streams from {name}, {what}: its rows are changed, not only added"
                 fix = f"read {name} as a whole (spark.read.table) in a materialized view"
                 raise DeclarationError("STREAMING_READ_OF_CHANGING_TABLE", message, flow.location, fix)
 
@@ -391,12 +369,11 @@ class _Resolver:
             try:
                 frame.selectExpr(f"CAST(({expectation.condition}) AS BOOLEAN)").schema  # noqa: B018
             except Exception as error:
-                message = f"expectation `{expectation.name}` of {dataset.name} ({expectation.condition}): {_first_line(error)}"
+                named = f"expectation `{expectation.name}` of {dataset.name} ({expectation.condition})"
+                message = f"{named}: {_first_line(error)}"
                 raise DeclarationError("EXPECTATION_NOT_VALID", message, dataset.location) from error
 
-    def _expectations_analyse(
-        self, table: Table, schema: StructType, flows: tuple[ResolvedFlow, ...]
-    ) -> None:
+    def _expectations_analyse(self, table: Table, schema: StructType, flows: tuple[ResolvedFlow, ...]) -> None:
         if table.expectations and all(isinstance(f.flow, QueryFlow) for f in flows):
             self._check_expectations(table, self.catalog.session.createDataFrame([], schema))
 

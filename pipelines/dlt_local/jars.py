@@ -3,6 +3,7 @@
 ``ivy.xml`` beside this file is the lock: one configuration for the Spark session, others for test servers.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from dlt_local.errors import JavaMissing, JarsNotFetched
+from dlt_local.errors import JarsNotFetched, JavaMissing
 
 _LOCK = Path(__file__).with_name("ivy.xml")
 _MINIMUM_JAVA = 17
@@ -30,11 +31,7 @@ def java() -> str:
         [path, "-XshowSettings:properties", "-version"], capture_output=True, text=True, check=False
     ).stderr
     version = next(
-        (
-            line.split("=")[1].strip()
-            for line in settings.splitlines()
-            if "java.specification.version" in line
-        ),
+        (line.split("=")[1].strip() for line in settings.splitlines() if "java.specification.version" in line),
         "0",
     )
     # Java 8 calls itself 1.8
@@ -62,8 +59,6 @@ def jars(configuration: str) -> tuple[Path, ...]:
 
 
 def _fingerprint() -> str:
-    import hashlib
-
     return hashlib.sha256(_LOCK.read_bytes()).hexdigest()[:12]
 
 
@@ -71,9 +66,10 @@ def _retrieve(configuration: str, folder: Path, ivy_cache: Path) -> None:
     ivy = next(Path(str(files("pyspark"))).joinpath("jars").glob("ivy-*.jar"))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        pattern = f"{scratch}/[artifact]-[revision](-[classifier]).[ext]"
+        command: list[str | Path] = [java(), "-jar", ivy, "-ivy", _LOCK, "-cache", ivy_cache]
         run = subprocess.run(
-            [java(), "-jar", ivy, "-ivy", _LOCK, "-confs", configuration, "-types", "jar", "bundle"]
-            + ["-cache", ivy_cache, "-retrieve", f"{scratch}/[artifact]-[revision](-[classifier]).[ext]"],
+            [*command, "-confs", configuration, "-types", "jar", "bundle", "-retrieve", pattern],
             capture_output=True,
             text=True,
             check=False,

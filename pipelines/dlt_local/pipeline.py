@@ -162,9 +162,7 @@ class LocalPipeline:
                 log.emit("flow_definition", notice, level="WARN")
             title = f"{self.name}: update {update_id[:6]}"
             self._progress.begin(title, Graph(tuple(wanted), resolved.notices))
-            runner = DatasetRunner(
-                catalog.session, registry, resolved, catalog, self.storage, self._progress.batch
-            )
+            runner = DatasetRunner(catalog.session, registry, resolved, catalog, self.storage, self._progress.batch)
             ended = update.run(update_id, resolved, wanted, runner, log, self._progress, self._parallelism)
         self._progress.end(ended.state)
         told = {"state": ended.state}
@@ -175,9 +173,7 @@ class LocalPipeline:
         return ended
 
     @contextmanager
-    def _resolved(
-        self, drop: Sequence[str] = (), drop_all: bool = False
-    ) -> Iterator[tuple[Graph, Registry, Catalog]]:
+    def _resolved(self, drop: Sequence[str] = (), drop_all: bool = False) -> Iterator[tuple[Graph, Registry, Catalog]]:
         session = isolated_session(self.spark, self.schema, self.configuration)
         registry = Registry(self.schema, session)
         scratch = Path(tempfile.mkdtemp(prefix="dlt_local-"))
@@ -225,7 +221,9 @@ class LocalPipeline:
             reset = [node for node in every if _may_reset(node)]
         for node in reset:
             if not _may_reset(node):
-                message = f"{node.name} has {_RESET_ALLOWED}=false: a full refresh would lose what its source no longer has"
+                message = (
+                    f"{node.name} has {_RESET_ALLOWED}=false: a full refresh would lose what its source no longer has"
+                )
                 fix = "leave it out of the selection, or take the property back"
                 raise DeclarationError("RESET_NOT_ALLOWED", message, node.dataset.location, fix)
         if not refresh and not full_refresh:

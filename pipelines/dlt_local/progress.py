@@ -80,7 +80,7 @@ class Terminal:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         stream = stream or sys.stdout
-        # Where nobody looks at it now, somebody will read it in a log: no line is to be cut short for want of a terminal.
+        # Without a terminal somebody will read this in a log: no line is to be cut short.
         self._console = Console(file=stream, highlight=False, width=None if stream.isatty() else 120)
         self._datasets: dict[str, DatasetProgress] = {}
         self._lock = threading.Lock()

@@ -17,10 +17,11 @@ def declared_schema(table: Table, session: SparkSession) -> StructType | None:
     if table.schema is None or isinstance(table.schema, StructType):
         return table.schema
     try:
-        return StructType.fromDDL(table.schema)
+        declared: StructType = StructType.fromDDL(table.schema)  # type: ignore[assignment]
     except Exception as error:
         message = f"schema of {table.name} is no DDL: {str(error).splitlines()[0]}"
         raise DeclarationError("BAD_SCHEMA", message, table.location) from error
+    return declared
 
 
 def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool = False) -> StructType:
@@ -37,8 +38,7 @@ def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool 
     """
     known = {field.name.lower(): field for field in into.fields}
     merged = {
-        field.name.lower(): StructField(field.name, field.dataType, True, field.metadata)
-        for field in into.fields
+        field.name.lower(): StructField(field.name, field.dataType, True, field.metadata) for field in into.fields
     }
     for field in new.fields:
         there = known.get(field.name.lower())

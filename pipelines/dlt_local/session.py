@@ -58,11 +58,9 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
 
 
 def _quiet(session: SparkSession) -> None:
-    """Errors reach the user once, as the engine's own; Spark's loggers would print each a second time as a Java trace."""
+    """Errors reach the user once, as the engine's own; Spark's loggers would print each again as a Java trace."""
     session.sparkContext.setLogLevel("ERROR")
     jvm = session._jvm
     assert jvm is not None
     for logger in _REPEATERS:
-        jvm.org.apache.logging.log4j.core.config.Configurator.setLevel(
-            logger, jvm.org.apache.logging.log4j.Level.OFF
-        )
+        jvm.org.apache.logging.log4j.core.config.Configurator.setLevel(logger, jvm.org.apache.logging.log4j.Level.OFF)

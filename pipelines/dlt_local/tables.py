@@ -47,6 +47,4 @@ def _create(session: SparkSession, table: Table, schema: StructType, path: Path)
 
 def _covers(stored: StructType, wanted: StructType) -> bool:
     by_name = {field.name.lower(): field.dataType.simpleString().lower() for field in stored.fields}
-    return all(
-        by_name.get(field.name.lower()) == field.dataType.simpleString().lower() for field in wanted.fields
-    )
+    return all(by_name.get(field.name.lower()) == field.dataType.simpleString().lower() for field in wanted.fields)

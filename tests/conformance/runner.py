@@ -1,10 +1,11 @@
 """Cases run through the engine's public interface: source files in, updates, Delta tables out.
 
 Cases that have nothing to do with each other share a pipeline, each with its own source file and target: an
-update costs far more than a target. A batch that must be refused is an update of its case alone, in the same
-storage, so that its failure is nobody else's.
+update costs far more than a target. Batches that must be refused are updates of their own, so that a refusal
+is seen to be nobody else's; a case that fails where it must not is left out of what follows.
 """
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from tests.conformance.case import Case, Rows
 from tests.conformance.source import Api, deliver, forget, pipeline_source, table
 from tests.conformance.tables import read
 
-from dlt_local import LocalPipeline
+from dlt_local import LocalPipeline, UpdateFailed
 
 
 @dataclass
@@ -39,71 +40,74 @@ class Run:
     api: Api
 
     def outcomes(self) -> dict[str, Outcome]:
-        """All batches of all cases; when a shared update breaks, each runs alone to tell which it was."""
-        try:
-            return self._all_batches()
-        except Exception as error:
-            if len(self.cases) == 1:
-                return {self.cases[0].name: Outcome(crash=error)}
-        alone: dict[str, Outcome] = {}
-        for case in self.cases:
-            alone |= Run([case], self.folder / "alone" / case.name, self.spark, self.api).outcomes()
-        return alone
-
-    def _all_batches(self) -> dict[str, Outcome]:
+        """All batches of all cases."""
         found = {case.name: Outcome() for case in self.cases}
         for batch in range(max(len(case.batches) for case in self.cases)):
-            going = [case for case in self.cases if batch < len(case.batches)]
-            self._update([case for case in going if batch != case.failing_batch], batch)
+            going = [case for case in self._sound(found) if batch < len(case.batches)]
+            self._crash(found, self._update([case for case in going if batch != case.failing_batch], batch))
+            refusals = self._update([case for case in going if batch == case.failing_batch], batch)
             for case in going:
-                if batch == case.failing_batch:
-                    found[case.name].refusal = self._refusal(case, batch)
+                found[case.name].refusal = refusals.get(case.name, found[case.name].refusal)
                 if case.acceptable_after(batch) is not None:
                     found[case.name].tables[batch] = self._read(case)
-        again = [case for case in self.cases if case.facts.get("replay_last_batch")]
+        again = [case for case in self._sound(found) if case.facts.get("replay_last_batch")]
         for batch in sorted({len(case.batches) - 1 for case in again}):
             replayed = [case for case in again if len(case.batches) - 1 == batch]
-            self._update(replayed, batch, part="-again")
+            self._crash(found, self._update(replayed, batch, part="-again"))
             for case in replayed:
                 found[case.name].replayed = self._read(case)
         return found
 
-    def _refusal(self, case: Case, batch: int) -> Exception | None:
-        try:
-            self._update([case], batch)
-        except Exception as error:
-            return error
-        return None
+    def _sound(self, found: dict[str, Outcome]) -> list[Case]:
+        return [case for case in self.cases if found[case.name].crash is None]
 
-    def _update(self, cases: Sequence[Case], batch: int, part: str = "") -> None:
-        sources: list[str] = []
-        full: list[str] = []
-        partly: list[str] = []
+    def _crash(self, found: dict[str, Outcome], failures: dict[str, Exception]) -> None:
+        for name, error in failures.items():
+            found[name].crash = error
+
+    def _update(self, cases: Sequence[Case], batch: int, part: str = "") -> dict[str, Exception]:
+        """One update with the next batch of these cases; the errors of those that failed."""
         time.sleep(max((_pause(case, batch) for case in cases), default=0))
         for case in cases:
             data = self.folder / "data" / table(case)
-            is_full = batch in (case.facts.get("full_refresh_before_batch") or [])
-            if is_full:
+            if _is_full(case, batch):
                 forget(data)
             deliver(case, batch, data, part)
-            path = self.folder / "sources" / f"{table(case)}.py"
+            path = self._source(case)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(pipeline_source(case, batch, data, self.api))
-            sources.append(str(path))
-            (full if is_full else partly).append(table(case))
-        if not sources:
-            return
+        failed: dict[str, Exception] = {}
+        while left := [case for case in cases if case.name not in failed]:
+            try:
+                self._run(left, batch)
+                break
+            except UpdateFailed as failure:
+                blamed = _blamed(failure, left)
+                if not blamed:
+                    raise
+                failed |= blamed
+                if failure.update is not None:
+                    break
+                # Faults of declarations: nothing was run, so the others have yet to be.
+        return failed
+
+    def _run(self, cases: Sequence[Case], batch: int) -> None:
         pipeline = LocalPipeline(
             name="conformance",
-            sources=sources,
+            sources=[str(self._source(case)) for case in cases],
             storage=str(self.folder / "storage"),
             configuration=self.cases[0].facts.get("spark_conf") or {},
             spark=self.spark,
         )
+        full = [table(case) for case in cases if _is_full(case, batch)]
+        rest = [table(case) for case in cases if not _is_full(case, batch)]
         if full:
-            pipeline.run(refresh=partly, full_refresh=full)
+            pipeline.run(refresh=rest, full_refresh=full)
         else:
             pipeline.run()
+
+    def _source(self, case: Case) -> Path:
+        return self.folder / "sources" / f"{table(case)}.py"
 
     def _read(self, case: Case) -> Rows:
         folder = self.folder / "storage" / "tables" / "default" / table(case)
@@ -113,3 +117,21 @@ class Run:
 def _pause(case: Case, batch: int) -> float:
     pauses = case.facts.get("pause_before_batch")
     return float(pauses[batch]) if pauses else 0
+
+
+def _is_full(case: Case, batch: int) -> bool:
+    return batch in (case.facts.get("full_refresh_before_batch") or [])
+
+
+def _blamed(failure: UpdateFailed, cases: Sequence[Case]) -> dict[str, Exception]:
+    """The error of each case that failed: its dataset's, or the one that names its target."""
+    found: dict[str, Exception] = {}
+    for case in cases:
+        named = re.compile(rf"\b{re.escape(table(case))}\b")
+        if failure.update is not None:
+            errors = [one.error for one in failure.update.datasets if one.error and named.search(one.name)]
+        else:
+            errors = [error for error in failure.errors if named.search(str(error))]
+        if errors:
+            found[case.name] = errors[0]
+    return found

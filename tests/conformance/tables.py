@@ -21,9 +21,7 @@ def read(folder: Path) -> Rows:
     """All rows of the Delta table in this folder."""
     batches = QueryBuilder().register("t", DeltaTable(str(folder))).execute("SELECT * FROM t").read_all()
     table = pa.table(batches)
-    values = [
-        [_plain(value, field.type) for value in table[field.name].to_pylist()] for field in table.schema
-    ]
+    values = [[_plain(value, field.type) for value in table[field.name].to_pylist()] for field in table.schema]
     return [dict(zip(table.schema.names, row, strict=True)) for row in zip(*values, strict=True)]
 
 

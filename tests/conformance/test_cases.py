@@ -44,9 +44,7 @@ def outcome_of(
     chosen = {item.name for item in request.session.items}
     known: dict[tuple[str, Api], Outcome] = {}
     groups = list(
-        _groups(
-            [pair for pair, name in zip(CASES, _IDS, strict=True) if any(name in test for test in chosen)]
-        )
+        _groups([pair for pair, name in zip(CASES, _IDS, strict=True) if any(name in test for test in chosen)])
     )
 
     def outcome(case: Case, api: Api) -> Outcome:

@@ -20,9 +20,7 @@ _STATING = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("case", "batch"), _STATING, ids=[f"{case.name}-after-{batch}" for case, batch in _STATING]
-)
+@pytest.mark.parametrize(("case", "batch"), _STATING, ids=[f"{case.name}-after-{batch}" for case, batch in _STATING])
 def test_the_model_has_the_table_that_the_case_states(case: Case, batch: int) -> None:
     got = table_after(case, batch)
     acceptable = case.acceptable_after(batch) or []

@@ -67,9 +67,7 @@ def test_check_can_look_at_one_connector(tmp_path: Path) -> None:
 
 
 def test_scaffold_prints_specs(tmp_path: Path) -> None:
-    result = run(
-        "scaffold", "--connector", "shop", "--capture", capture(tmp_path / "c.jsonl", "shop.dbo.orders")
-    )
+    result = run("scaffold", "--connector", "shop", "--capture", capture(tmp_path / "c.jsonl", "shop.dbo.orders"))
     assert result.output == (
         "# conf/connectors/shop.yml\n"
         "# yaml-language-server: $schema=../schema/connector.schema.json\n"

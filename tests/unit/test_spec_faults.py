@@ -21,16 +21,14 @@ FILE = re.compile(r"^--- conf/(\S+)\n(.*?)(?=^--- conf/|\Z)", re.MULTILINE | re.
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
-    """Writes the files of the case that the parameter names to `conf`; gives what `check` shall say of them."""
+    """Writes the files of the case that the parameter names; gives what `check` shall say of them."""
     case, _, expected = CASES[request.param].read_text(encoding="utf-8").partition(SAYS)
     write_conf(tmp_path / "conf", dict(FILE.findall(case)))
     monkeypatch.chdir(tmp_path)
     return str(expected)
 
 
-@pytest.mark.parametrize(
-    ("written", "name"), [(name, name) for name in CASES], indirect=["written"], ids=CASES
-)
+@pytest.mark.parametrize(("written", "name"), [(name, name) for name in CASES], indirect=["written"], ids=CASES)
 def test_each_fault_is_told_with_place_value_and_fix(written: str, name: str) -> None:
     conf = read_conf("conf")
     found = (*conf.faults, *conf.warnings)

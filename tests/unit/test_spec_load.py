@@ -60,14 +60,10 @@ def test_everything_that_a_table_can_say_arrives(tmp_path: Path) -> None:
     )
     assert (spec.name, spec.topic, spec.key) == ("sales_orders", "till.orders", ("order_id",))
     assert spec.columns == (
-        ColumnSpec(
-            "Id", SourceType("bigint"), "order_id", False, comment="the till's number", on_missing="reject"
-        ),
+        ColumnSpec("Id", SourceType("bigint"), "order_id", False, comment="the till's number", on_missing="reject"),
         ColumnSpec("status", SourceType("nvarchar", length=20), "status", nullable=False),
         ColumnSpec("email", SourceType("nvarchar", length=120), "mail", mask="sha2(`mail`, 256)"),
-        ColumnSpec(
-            "paid_at", SourceType("datetimeoffset", precision=3), "paid_at", offset_target="paid_at_offset"
-        ),
+        ColumnSpec("paid_at", SourceType("datetimeoffset", precision=3), "paid_at", offset_target="paid_at_offset"),
     )
     assert spec.excluded == ("photo",)
     assert (spec.history, spec.track) == (True, ("order_id", "mail", "paid_at"))
@@ -188,7 +184,11 @@ def test_a_table_without_a_key_is_append_only_with_a_warning(tmp_path: Path) -> 
 def test_columns_may_be_called_as_yaml_words(tmp_path: Path) -> None:
     spec = one_table(
         tmp_path,
-        "{table: s.dbo.o, key: [no], columns: {no: int, on: bit, yes: bit, null: bit, true: bit, 1: bit, 1e3: bit}}",
+        """\
+        table: shop.dbo.orders
+        key: [no]
+        columns: {no: int, on: bit, yes: bit, null: bit, true: bit, 1: bit, 1e3: bit}
+        """,
     )
     assert [column.name for column in spec.columns] == ["no", "on", "yes", "null", "true", "1", "1e3"]
     assert spec.key == ("no",)
@@ -251,9 +251,7 @@ def test_a_missing_folder_is_one_fault(tmp_path: Path) -> None:
 
 
 def test_a_faulty_connector_leaves_its_tables_faults_to_be_seen(tmp_path: Path) -> None:
-    conf = one_faulty(
-        tmp_path, "{table: shop.dbo.orders, key: [ident], columns: {id: int}}", connector="kind: oracle"
-    )
+    conf = one_faulty(tmp_path, "{table: shop.dbo.orders, key: [ident], columns: {id: int}}", connector="kind: oracle")
     assert [fault.condition.name for fault in conf.faults] == [
         "MISSING_FIELD",
         "BAD_VALUE",
@@ -286,9 +284,7 @@ def test_reading_specs_needs_neither_spark_nor_the_engine() -> None:
         for file in files
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in (
-            [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
-        )
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
     }
     assert {name.partition(".")[0] for name in imported} & {"pyspark", "delta", "dlt", "dlt_local"} == set()
     assert "cdc.spec.model" in imported

@@ -8,15 +8,11 @@ import pytest
 from cdc.spec.scaffold import SourceTable, dataset_names, source_tables, table_yaml
 
 
-def column(
-    name: str, type_name: str, length: int | None = None, scale: int | None = None, **more: Any
-) -> Any:
+def column(name: str, type_name: str, length: int | None = None, scale: int | None = None, **more: Any) -> Any:
     return {"name": name, "typeName": type_name, "length": length, "scale": scale, "optional": True, **more}
 
 
-def change(
-    table: str, *columns: Any, key: tuple[str, ...] = ("id",), kind: str = "CREATE", offset: int = 0
-) -> Any:
+def change(table: str, *columns: Any, key: tuple[str, ...] = ("id",), kind: str = "CREATE", offset: int = 0) -> Any:
     table_id = ".".join(f'"{part}"' for part in table.split("."))
     described = {"primaryKeyColumnNames": list(key), "columns": list(columns)}
     payload = {

@@ -35,26 +35,23 @@ def value_of(said: Mapping[str, Any]) -> Any:
 
 
 def misspelt(name: str, random: Random) -> str:
-    """The name with one letter dropped, doubled, changed or swapped with the next."""
-    at = random.randrange(len(name) - 1)
-    letter = random.choice(string.ascii_lowercase)
-    return random.choice(
-        [
-            name[:at] + name[at + 1 :],
-            name[:at] + name[at] + name[at:],
-            name[:at] + letter + name[at + 1 :],
-            name[:at] + name[at + 1] + name[at] + name[at + 2 :],
-        ]
-    )
+    """The name with one letter dropped, doubled, changed or swapped with the next; never the name itself."""
+    typo = name
+    while typo == name:
+        at = random.randrange(len(name) - 1)
+        dropped = name[:at] + name[at + 1 :]
+        doubled = name[:at] + name[at] + name[at:]
+        changed = name[:at] + random.choice(string.ascii_lowercase) + name[at + 1 :]
+        swapped = name[:at] + name[at + 1] + name[at] + name[at + 2 :]
+        typo = random.choice([dropped, doubled, changed, swapped])
+    return typo
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(6))
 def test_a_misspelt_field_is_found_where_it_stands(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     for number, (kind, name, value) in enumerate(fields()):
         typo = misspelt(name, random)
-        if typo in schema(kind)["properties"]:
-            continue
         file, usual = PLACES[kind]
         lines = list(usual)
         line = random.randint(1, len(lines) + 1)
@@ -62,13 +59,11 @@ def test_a_misspelt_field_is_found_where_it_stands(tmp_path: Path, seed: int) ->
         files = {PLACES["table"][0]: "\n".join(TABLE), PLACES["connector"][0]: "topic_prefix: shopserver"}
         conf = write_conf(tmp_path / str(number), files | {file: "\n".join(lines) + "\n"})
         found = [fault for fault in read_conf(conf).faults if fault.condition is Condition.UNKNOWN_FIELD]
-        told = [
-            (fault.location.line, fault.location.column, fault.value, fault.near_match) for fault in found
-        ]
+        told = [(fault.location.line, fault.location.column, fault.value, fault.near_match) for fault in found]
         assert told == [(line, 1, typo, name)], f"seed={seed}: {typo} in {file}"
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(6))
 def test_a_misspelt_field_of_a_column_is_found_where_it_stands(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     for name, said in field_schema("table", ("columns", "id"))["properties"].items():
@@ -78,17 +73,15 @@ def test_a_misspelt_field_of_a_column_is_found_where_it_stands(tmp_path: Path, s
         conf = write_conf(tmp_path / name, {"tables/shop/orders.yml": text})
         (fault,) = (each for each in read_conf(conf).faults if each.condition is Condition.UNKNOWN_FIELD)
         assert (fault.location.line, fault.value, fault.near_match) == (5, typo, name), f"seed={seed}"
-        assert fault.location.column == column.index(f"{typo}: ") + 1
+        assert fault.location.column == column.index(f" {typo}: ") + 2
 
 
-@pytest.mark.parametrize("seed", range(2000))
+@pytest.mark.parametrize("seed", range(20))
 def test_a_misspelt_key_column_is_found_where_it_stands(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     columns = ["order_number", "line_number", "customer", "placed_at", "currency"]
     name = random.choice(columns)
     typo = misspelt(name, random)
-    if typo in columns:
-        return
     lines = ["table: shop.dbo.orders", f"columns: {flow(dict.fromkeys(columns, 'int'))}", f"key: [{typo}]"]
     text = "\n".join(lines)
     (fault,) = read_conf(write_conf(tmp_path, {"tables/shop/orders.yml": text})).faults

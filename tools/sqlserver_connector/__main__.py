@@ -15,12 +15,8 @@ from tools.sqlserver_connector.repeatable import repeatable
 @click.argument("scenario", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("properties", nargs=-1, metavar="[PROPERTY=VALUE]...")
-@click.option(
-    "--with-schema", is_flag=True, help="Values as {schema, payload}, as Connect writes them by default."
-)
-@click.option(
-    "--connector-version", "version", type=click.Choice(VERSIONS), default=VERSIONS[0], show_default=True
-)
+@click.option("--with-schema", is_flag=True, help="Values as {schema, payload}, as Connect writes them by default.")
+@click.option("--connector-version", "version", type=click.Choice(VERSIONS), default=VERSIONS[0], show_default=True)
 @click.option("--topic", "topics", multiple=True, help="Only the records of this topic; may be repeated.")
 def main(
     scenario: Path,

@@ -38,9 +38,7 @@ class ConnectorFailed(Exception):
     @classmethod
     def from_absent_compiler(cls, javac: Path) -> "ConnectorFailed":
         """The stand-in driver has to be compiled, and the Java at hand is no JDK."""
-        return cls(
-            f"{javac} does not exist; fix: install a JDK (Debian: apt-get install openjdk-17-jdk-headless)"
-        )
+        return cls(f"{javac} does not exist; fix: install a JDK (Debian: apt-get install openjdk-17-jdk-headless)")
 
     @classmethod
     def from_compilation(cls, output: str) -> "ConnectorFailed":

@@ -1,9 +1,9 @@
 """Takes chance out of a run: one scenario gives the same bytes every time.
 
-All that comes from the scripted server is left alone. What remains are the times at which the connector handled
-a record (``ts_ms`` of the envelope, of incremental-snapshot reads and of schema changes), the ids of its runs
-and those of incremental-snapshot windows. A clock reading is known by its value: it lies between the beginning
-and the end of the run by the wall clock, where no scripted time lies.
+All that comes from the scripted server is left alone. What remains are the times at which the connector
+handled a record (``ts_ms`` of the envelope, of incremental-snapshot reads and of schema changes), the ids of
+its runs and those of incremental-snapshot windows. A clock reading is known by its value: it lies between the
+beginning and the end of the run by the wall clock, where no scripted time lies.
 """
 
 import re
@@ -27,9 +27,7 @@ _SOURCE_TIME = re.compile(r'"source":\{[^{}]*?"ts_ms":(\d+)')
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def repeatable(
-    records: Sequence[Emitted], began: datetime, ended: datetime
-) -> Iterator[tuple[datetime, Emitted]]:
+def repeatable(records: Sequence[Emitted], began: datetime, ended: datetime) -> Iterator[tuple[datetime, Emitted]]:
     """Each record with its time of emission, both told by the scenario instead of by this run.
 
     Args:
@@ -72,9 +70,7 @@ class _Settled:
         if text is None:
             return None
         text = _TIME.sub(self._settled_time, text)
-        text = _WINDOW_TIME.sub(
-            rf"\g<1>{self.now:%Y-%m-%dT%H:%M:%S}.{self.now.microsecond // 1000:03}Z\g<2>", text
-        )
+        text = _WINDOW_TIME.sub(rf"\g<1>{self.now:%Y-%m-%dT%H:%M:%S}.{self.now.microsecond // 1000:03}Z\g<2>", text)
         return _ID.sub(self._settled_id, text)
 
     def _settled_time(self, found: re.Match[str]) -> str:

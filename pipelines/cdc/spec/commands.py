@@ -40,9 +40,7 @@ def summary(conf: Conf) -> str:
     """One line for each table, aligned, and a count."""
     heads = ("CONNECTOR", "TABLE", "NAME", "KEY", "COLUMNS", "KEEPS", "TOPIC")
     lines = _aligned([heads, *map(_summary_row, conf.tables)])
-    counts = (
-        f"{_counted(len(conf.tables), 'table')} of {_counted(len(conf.connectors), 'connector')}, no faults"
-    )
+    counts = f"{_counted(len(conf.tables), 'table')} of {_counted(len(conf.connectors), 'connector')}, no faults"
     return "\n".join([*lines, "", counts])
 
 
@@ -71,16 +69,10 @@ def _counted(count: int, noun: str) -> str:
 
 
 @click.command()
-@click.option(
-    "--capture", "captures", type=_EXISTING, multiple=True, required=True, help="A capture file or folder."
-)
+@click.option("--capture", "captures", type=_EXISTING, multiple=True, required=True, help="A capture file or folder.")
 @click.option("--connector", required=True, help="Name of the connector whose tables they are.")
-@click.option(
-    "--table", "wanted", multiple=True, help="Only this source table, such as shop.dbo.orders; repeatable."
-)
-@click.option(
-    "--write", "conf", type=_FOLDER, help="Write into this conf folder; files that are there are kept."
-)
+@click.option("--table", "wanted", multiple=True, help="Only this source table, such as shop.dbo.orders; repeatable.")
+@click.option("--write", "conf", type=_FOLDER, help="Write into this conf folder; files that are there are kept.")
 def scaffold(captures: tuple[Path, ...], connector: str, wanted: tuple[str, ...], conf: Path | None) -> None:
     """Print table specs made from the schema-change records of captures.
 
@@ -123,10 +115,7 @@ def _record(line: str, place: str) -> Mapping[str, Any]:
 def _files(connector: str, tables: Sequence[SourceTable]) -> dict[str, str]:
     """Texts of the files of a conf folder, by path in it."""
     names = dataset_names(tables)
-    specs = {
-        f"tables/{connector}/{names[each.source]}.yml": table_yaml(each, names[each.source])
-        for each in tables
-    }
+    specs = {f"tables/{connector}/{names[each.source]}.yml": table_yaml(each, names[each.source]) for each in tables}
     return {f"connectors/{connector}.yml": connector_yaml(tables[0].topic_prefix), **specs}
 
 

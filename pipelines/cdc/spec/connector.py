@@ -41,9 +41,7 @@ def topic_of(connector: ConnectorSpec, source: str) -> str:
     'shopserver.shop.dbo.orders'
     """
     database, schema, table = source.split(".")
-    return connector.topic_pattern.format(
-        prefix=connector.topic_prefix, database=database, schema=schema, table=table
-    )
+    return connector.topic_pattern.format(prefix=connector.topic_prefix, database=database, schema=schema, table=table)
 
 
 def _spec(name: str, data: Mapping[str, Any]) -> ConnectorSpec:

@@ -76,9 +76,7 @@ class _Composition:
         """The value of a node; its place and those of all values in it are noted."""
         self.places[path] = self._location(node)
         if any(node is outer for outer in self._open):
-            self._fault(
-                node, f"the alias `*{node.anchor}` stands inside what it names", "write the value out"
-            )
+            self._fault(node, f"the alias `*{node.anchor}` stands inside what it names", "write the value out")
             return None
         self._open.append(node)
         try:
@@ -120,9 +118,7 @@ class _Composition:
         detail = f"`{key_node.value}` stands here again; it stands in line {first_line} already"
         fix = "keep one of the two."
         self.faults.append(
-            Diagnostic(
-                Condition.DUPLICATE_YAML_KEY, self._location(key_node), detail, fix, value=key_node.value
-            )
+            Diagnostic(Condition.DUPLICATE_YAML_KEY, self._location(key_node), detail, fix, value=key_node.value)
         )
 
     def _fault(self, node: Node, detail: str, fix: str) -> None:
@@ -168,6 +164,4 @@ def _no_mapping(file: str, node: Node | None) -> Diagnostic:
     kind = "a list" if isinstance(node, SequenceNode) else "a single value"
     location = Location(file, node.start_mark.line + 1, node.start_mark.column + 1)
     fix = "write fields, each with a colon, and no dash before them; a file has one table or one connector."
-    return Diagnostic(
-        Condition.WRONG_KIND, location, f"the file holds {kind}; a mapping of fields is wanted", fix
-    )
+    return Diagnostic(Condition.WRONG_KIND, location, f"the file holds {kind}; a mapping of fields is wanted", fix)

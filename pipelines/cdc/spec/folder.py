@@ -35,9 +35,7 @@ def find_files(root: Path, connector: str | None = None) -> ConfFolder:
     return ConfFolder(
         root=root,
         defaults=next((path for path in _yaml_files(root) if path.stem == "defaults"), None),
-        connectors={
-            path.stem: path for path in _yaml_files(root / "connectors") if connector in (None, path.stem)
-        },
+        connectors={path.stem: path for path in _yaml_files(root / "connectors") if connector in (None, path.stem)},
         tables={path.name: _yaml_files(path) for path in folders if connector in (None, path.name)},
         misplaced=_yaml_files(root / "tables"),
     )
@@ -58,9 +56,7 @@ def folder_faults(found: ConfFolder, connector: str | None) -> Iterator[Diagnost
             yield _unknown_connector(found, name, found.root / "tables" / name)
     for path in found.misplaced:
         fix = f"move it to {(found.root / 'tables').as_posix()}/<connector>/{path.name}."
-        yield _fault(
-            Condition.MISPLACED_FILE, path, "a table's file lies in the folder of its connector", fix
-        )
+        yield _fault(Condition.MISPLACED_FILE, path, "a table's file lies in the folder of its connector", fix)
     for name in found.connectors:
         if not found.tables.get(name):
             yield _no_tables(found, name)

@@ -62,9 +62,7 @@ def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
     connector = connector or None
     folder = find_files(Path(conf_dir), connector)
     defaults = _defaults(folder)
-    connectors = {
-        name: read_connector(name, _read(path, "connector")) for name, path in folder.connectors.items()
-    }
+    connectors = {name: read_connector(name, _read(path, "connector")) for name, path in folder.connectors.items()}
     tables = [
         read_table(_read(path, "table"), connectors.get(name) or ReadConnector.absent(name), defaults.data)
         for name, paths in folder.tables.items()
@@ -105,9 +103,7 @@ def _read(path: Path, kind: Kind) -> Reading:
     faults: list[Diagnostic] = []
     document = read_document(path, path.as_posix(), faults)
     table: Any = document.data.get("table") if kind == "table" else None
-    reading = Reading(
-        document, copy.deepcopy(document.data), faults, table if isinstance(table, str) else None
-    )
+    reading = Reading(document, copy.deepcopy(document.data), faults, table if isinstance(table, str) else None)
     if document.readable:
         reading.faults[:] = [dataclasses.replace(fault, table=reading.table) for fault in faults]
         for check in _CHECKS[kind]:

@@ -3,9 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-TemporalMode = Literal[
-    "adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"
-]
+TemporalMode = Literal["adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"]
 DecimalMode = Literal["precise", "double", "string"]
 BinaryMode = Literal["bytes", "base64", "base64-url-safe", "hex"]
 DecimalFormat = Literal["base64", "numeric"]

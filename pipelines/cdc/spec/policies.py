@@ -29,9 +29,7 @@ def policies_in(place: Mapping[str, Any]) -> dict[str, Any]:
     return {name: place[name] for name in POLICIES if name in place}
 
 
-def resolved_policies(
-    stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool
-) -> dict[str, Any]:
+def resolved_policies(stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool) -> dict[str, Any]:
     """What the policies mean for one column, as ColumnSpec has it."""
     has_zone = column_type.name in _WITHOUT_ZONE and stated["datetime_zone"] != "none"
     return {
@@ -63,9 +61,7 @@ def _time_zones() -> tuple[str, ...]:
     return tuple(sorted(zoneinfo.available_timezones()))
 
 
-def check_fits_type(
-    reading: Reading, column: Mapping[str, Any], of_type: SourceType, path: ValuePath
-) -> None:
+def check_fits_type(reading: Reading, column: Mapping[str, Any], of_type: SourceType, path: ValuePath) -> None:
     """Report a column's setting that its type makes meaningless; at wider places it just does not apply."""
     large, zoned = of_type.is_large, of_type.name in _WITHOUT_ZONE
     for name, fits, types in (

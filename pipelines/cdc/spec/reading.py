@@ -48,9 +48,7 @@ class Reading:
 
 def shown_value(value: object) -> str:
     """A value as the file has it, shortened; never one that gives a secret away."""
-    text = (
-        {True: "true", False: "false", None: ""}.get(value) if isinstance(value, bool | None) else str(value)
-    )
+    text = {True: "true", False: "false", None: ""}.get(value) if isinstance(value, bool | None) else str(value)
     if text is None or looks_secret(text):
         return "..."
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -64,9 +64,7 @@ def _check_target(reading: Reading, column: ColumnSpec, target: str, *, with_his
         reading.fault(Condition.BAD_COLUMN_NAME, path, detail, fix, value=target, of_key=True)
 
 
-def _check_twice(
-    reading: Reading, column: ColumnSpec, target: str, what: str, first_with: dict[str, str]
-) -> None:
+def _check_twice(reading: Reading, column: ColumnSpec, target: str, what: str, first_with: dict[str, str]) -> None:
     first = first_with.setdefault(target.casefold(), what)
     if first != what:
         reading.fault(

@@ -57,9 +57,7 @@ def dataset_names(tables: Collection[SourceTable]) -> dict[str, str]:
 def table_yaml(table: SourceTable, name: str) -> str:
     """The table's spec, one line a column; names that a spec may not give are renamed."""
     own_name = table.source.rpartition(".")[2].lower()
-    key = (
-        f"key: {flow(list(table.key))}" if table.key else "append_only: true # the source has no primary key"
-    )
+    key = f"key: {flow(list(table.key))}" if table.key else "append_only: true # the source has no primary key"
     lines = [
         "# yaml-language-server: $schema=../../schema/table.schema.json",
         f"table: {flow(table.source)}",

@@ -43,9 +43,16 @@ def schema(kind: Kind) -> Mapping[str, Any]:
 
 
 def refusals(kind: Kind, data: Mapping[str, Any]) -> Iterator[Refusal]:
-    """All that the schema refuses of a file's values, in the order of their paths."""
+    """All that the schema refuses of a file's values, in the order of their paths.
+
+    A value is refused once for each keyword: jsonschema says `required` again for each field that is missing.
+    """
+    seen: set[tuple[ValuePath, str]] = set()
     for error in sorted(_validator(kind).iter_errors(data), key=lambda error: str(error.absolute_path)):
-        path = tuple(error.absolute_path)
+        path: ValuePath = tuple(error.absolute_path)
+        if (path, str(error.validator)) in seen:
+            continue
+        seen.add((path, str(error.validator)))
         part: Any = error.schema
         yield Refusal(
             path,
@@ -80,6 +87,4 @@ def resolved(part: Mapping[str, Any]) -> Mapping[str, Any]:
 def _validator(kind: Kind) -> Draft202012Validator:
     registry: Registry[Any] = Registry()
     shared = Resource.from_contents(dict(schema("table")))
-    return Draft202012Validator(
-        dict(schema(kind)), registry=registry.with_resource("table.schema.json", shared)
-    )
+    return Draft202012Validator(dict(schema(kind)), registry=registry.with_resource("table.schema.json", shared))

@@ -61,15 +61,13 @@ def _unknown_fields(reading: Reading, refusal: Refusal) -> list[ValuePath]:
 
 
 def _missing_field(reading: Reading, refusal: Refusal) -> list[ValuePath]:
-    """Fields that must be there and are not, unless a misspelling of them is reported already."""
+    """All fields of a mapping that must be there and are not, but those of which a misspelling is reported."""
     properties = refusal.said.get("properties", {})
     misspelt = {near_match(name, properties) for name in refusal.found if name not in properties}
     for name in refusal.wanted:
         if name not in refusal.found and name not in misspelt:
             fix = _for_example(name, resolved(properties.get(name, {})))
-            reading.fault(
-                Condition.MISSING_FIELD, refusal.path, f"{_named(refusal.path)} has no `{name}`", fix
-            )
+            reading.fault(Condition.MISSING_FIELD, refusal.path, f"{_named(refusal.path)} has no `{name}`", fix)
     return []
 
 
@@ -124,7 +122,7 @@ def _why(refusal: Refusal) -> str:
         "minItems": "is an empty list",
         "minProperties": "is an empty mapping",
         "maxItems": f"has {len(found) if several else 1} entries; there may be {wanted}",
-        "maxProperties": f"has {listed(list(found) if several else [])}; there may be only one of them",
+        "maxProperties": f"has {listed(list(map(str, found)) if several else [])}; there may be only one of them",
         "uniqueItems": "has an entry twice",
     }
     return reasons[refusal.keyword]

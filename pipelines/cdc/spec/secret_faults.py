@@ -37,8 +37,6 @@ def _secrets(value: Any, path: ValuePath, *, named: bool = False) -> Iterator[Va
     elif isinstance(value, list):
         for index, each in enumerate(value):
             yield from _secrets(each, (*path, index), named=named)
-    elif (
-        isinstance(value, str | int) and not isinstance(value, bool) and not str(value).startswith(_REFERENCE)
-    ):
+    elif isinstance(value, str | int) and not isinstance(value, bool) and not str(value).startswith(_REFERENCE):
         if named or looks_secret(str(value)):
             yield path

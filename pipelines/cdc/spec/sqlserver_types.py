@@ -42,9 +42,7 @@ def parse_type(text: str) -> tuple[SourceType, bool | None]:
     name = " ".join(found["name"].lower().split())
     name = _SYNONYMS.get(name, name)
     if name in LEFT_OUT:
-        detail = (
-            f"Debezium leaves columns of type {name} out of its records, so `{text}` would always be null"
-        )
+        detail = f"Debezium leaves columns of type {name} out of its records, so `{text}` would always be null"
         fix = "take the column out of `columns:`, or write `{exclude: true}` as its value."
         raise TypeFault(Condition.UNSUPPORTED_TYPE, detail, fix)
     if name not in _FAMILIES:
@@ -85,12 +83,8 @@ class _Range:
         if text is None:
             return self.default
         if not text.isdecimal() or not self.lowest <= int(text) <= self.highest:
-            detail = (
-                f"the {self.what} of {type_name} is `{text}`; it goes from {self.lowest} to {self.highest}"
-            )
-            raise TypeFault(
-                Condition.BAD_TYPE, detail, f"write the column's {self.what} as the source declares it."
-            )
+            detail = f"the {self.what} of {type_name} is `{text}`; it goes from {self.lowest} to {self.highest}"
+            raise TypeFault(Condition.BAD_TYPE, detail, f"write the column's {self.what} as the source declares it.")
         return int(text)
 
 

@@ -60,7 +60,8 @@ def _check_append_only(reading: Reading) -> None:
 def _missing_key(reading: Reading, columns: Mapping[str, ColumnSpec]) -> None:
     not_null = [name for name, column in columns.items() if not column.nullable]
     likely = (not_null or list(columns) or ["id"])[0]
-    detail = f"the table has no `key`; its columns are: {listed(list(columns))}"
+    known = f"; its columns are: {listed(list(columns))}" if columns else ""
+    detail = f"the table has no `key`{known}"
     fix = f"write the primary key, such as `key: [{likely}]`; a table that has none: `append_only: true`."
     reading.fault(Condition.MISSING_KEY, (), detail, fix)
 
@@ -98,9 +99,7 @@ def _masked_key(reading: Reading, name: str) -> None:
     reading.fault(Condition.MASKED_KEY_COLUMN, ("columns", name, "mask"), detail, fix, value=name)
 
 
-def _check_something_left(
-    reading: Reading, said: Mapping[str, Any], columns: Mapping[str, ColumnSpec]
-) -> None:
+def _check_something_left(reading: Reading, said: Mapping[str, Any], columns: Mapping[str, ColumnSpec]) -> None:
     if not columns:
         detail, fix = "every column is excluded", "leave at least the key's columns."
         reading.fault(Condition.NO_COLUMN_LEFT, ("columns",), detail, fix, of_key=True)

@@ -82,21 +82,15 @@ def resolve(flow: AutoCdcFlow, source: DataFrame) -> ChangeArgs:
     sequence = check.analyse("sequence_by", flow.sequence_by)
     if not _orderable(sequence):
         message = f"sequence_by is of type {sequence.simpleString()}, which has no order"
-        check.refuse(
-            "AUTOCDC_MICROBATCH_VALIDATION.NON_ORDERABLE_SEQUENCE", message, "order by another column"
-        )
+        check.refuse("AUTOCDC_MICROBATCH_VALIDATION.NON_ORDERABLE_SEQUENCE", message, "order by another column")
     for argument in ("apply_as_deletes", "apply_as_truncates"):
         condition = getattr(flow, argument)
         if condition is not None and check.analyse(argument, condition).simpleString() not in (
             "boolean",
             "void",
         ):
-            check.refuse(
-                "AUTOCDC_NON_BOOLEAN_CONDITION", f"`{argument}` is no condition: it is not true or false"
-            )
-    to_update = (
-        check.existing("columns_to_update", (flow.columns_to_update,)) if flow.columns_to_update else None
-    )
+            check.refuse("AUTOCDC_NON_BOOLEAN_CONDITION", f"`{argument}` is no condition: it is not true or false")
+    to_update = check.existing("columns_to_update", (flow.columns_to_update,)) if flow.columns_to_update else None
     not_keys = tuple(name for name in names if name not in keys)
     selected = StructType([field for field in source.schema.fields if field.name in names])
     return ChangeArgs(
@@ -108,8 +102,7 @@ def resolve(flow: AutoCdcFlow, source: DataFrame) -> ChangeArgs:
         sequence_type=sequence,
         scd_type=flow.scd_type,
         tracked=_tracked(check, flow, not_keys),
-        tracks_by_default=flow.track_history_column_list is None
-        and flow.track_history_except_column_list is None,
+        tracks_by_default=flow.track_history_column_list is None and flow.track_history_except_column_list is None,
         ignore_null=_ignore_null(check, flow, not_keys),
         columns_to_update=to_update[0] if to_update else None,
         sequence_by=flow.sequence_by,
@@ -201,9 +194,7 @@ class _Check:
         outside = [name for name in listed if name not in candidates and name.lower() not in keys]
         if outside:
             message = f"`{argument}` names {', '.join(outside)}, which the target does not have"
-            self.refuse(
-                "AUTOCDC_COLUMNS_NOT_FOUND_IN_SCHEMA", message, "select it, or leave it out of the list"
-            )
+            self.refuse("AUTOCDC_COLUMNS_NOT_FOUND_IN_SCHEMA", message, "select it, or leave it out of the list")
 
     def reserved(self, names: tuple[str, ...]) -> None:
         taken = [name for name in names if name.lower().startswith(OWN_PREFIX)]

@@ -29,14 +29,10 @@ def check(args: ChangeArgs, folder: Path, location: SourceLocation) -> None:
             raise _drift(condition, what, recorded[what], now[what], args, location)
     follows_columns = recorded["tracks_by_default"] and now["tracks_by_default"]
     if args.scd_type == 2 and not follows_columns and recorded["tracked"] != now["tracked"]:
-        raise _drift(
-            "TRACK_HISTORY_DRIFT", "tracked columns", recorded["tracked"], now["tracked"], args, location
-        )
+        raise _drift("TRACK_HISTORY_DRIFT", "tracked columns", recorded["tracked"], now["tracked"], args, location)
     if recorded["is_partial"] != now["is_partial"]:
         what = "ignore_null_updates or columns_to_update"
-        raise _drift(
-            "IGNORE_NULL_UPDATES_DRIFT", what, recorded["is_partial"], now["is_partial"], args, location
-        )
+        raise _drift("IGNORE_NULL_UPDATES_DRIFT", what, recorded["is_partial"], now["is_partial"], args, location)
 
 
 def record(args: ChangeArgs, folder: Path) -> None:

@@ -48,9 +48,9 @@ def facts_of_target(rows: DataFrame, args: ChangeArgs) -> DataFrame:
     with_facts = rows.withColumn(KEY, key).select(
         KEY,
         F.struct(upsert.alias("event"), existing.alias("existing")).alias("start"),
-        F.when(
-            is_deleted, F.struct(ends.alias("event"), F.when(F.lit(False), existing).alias("existing"))
-        ).alias("end"),
+        F.when(is_deleted, F.struct(ends.alias("event"), F.when(F.lit(False), existing).alias("existing"))).alias(
+            "end"
+        ),
     )
     each = with_facts.select(KEY, F.explode(F.array("start", "end")).alias("fact")).where("fact IS NOT NULL")
     return each.select(
@@ -81,15 +81,15 @@ def fold(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     """
     return (
         facts.repartition(KEY)
-        .transform(lambda frame: _one_fact_a_sequence(frame, args))
-        .transform(lambda frame: _complete_rows(frame, args) if args.is_partial else frame)
-        .transform(lambda frame: _find_runs(frame, args))
+        .transform(_one_fact_a_sequence, args)
+        .transform(_complete_rows, args)
+        .transform(_find_runs, args)
         .transform(_close_runs)
     )
 
 
 def _one_fact_a_sequence(facts: DataFrame, args: ChangeArgs) -> DataFrame:
-    """At one sequence a delete beats an upsert (SCD type 1: the upsert wins), and of two upserts the greater row counts.
+    """At one sequence a delete beats an upsert (SCD type 1: upsert wins); of two upserts the greater row counts.
 
     A target's row shows its run's last values, not those of the event at its start; where a run has several events
     the state knows that event, and the target's word for it is passed over.
@@ -105,7 +105,9 @@ def _one_fact_a_sequence(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     )
     return (
         facts.withColumn("_passed_over", is_passed_over)
-        .withColumn("_rank", rank(F.col(ROW), args.columns))
+        .withColumn(
+            "_rank", F.struct(rank(F.col(ROW), args.columns).alias("row"), F.array_sort(AUTHORED).alias("authored"))
+        )
         .withColumn(EXISTING, F.first(EXISTING, ignorenulls=True).over(place))
         .withColumn("_of_batch", F.count_if(from_batch).over(place))
         .withColumn("_told", F.when(~F.col("_passed_over"), F.xxhash64(OP, "_rank")))
@@ -127,6 +129,8 @@ def _one_fact_a_sequence(facts: DataFrame, args: ChangeArgs) -> DataFrame:
 
 def _complete_rows(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     """Where an event says nothing about a column, the value before it shows through; a delete ends that."""
+    if not args.is_partial:
+        return facts.withColumn("_shown", F.col(ROW))
     in_order = Window.partitionBy(KEY).orderBy(SEQ)
     lives = facts.withColumn(_LIFE, F.count_if(F.col(OP) == DELETE).over(in_order))
     so_far = Window.partitionBy(KEY, _LIFE).orderBy(SEQ)
@@ -144,7 +148,7 @@ def _complete_rows(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     for field in args.columns.fields:
         value = F.col(ROW)[field.name]
         if args.columns_to_update is not None and field.name not in args.keys:
-            listed = F.exists(AUTHORED, lambda name, column=field.name: F.lower(name) == column.lower())
+            listed = F.array_contains(F.transform(AUTHORED, F.lower), field.name.lower())
             value = last_said(value, F.col(AUTHORED).isNull() | listed)
         elif field.name in args.ignore_null:
             value = completed(value, field.dataType)
@@ -158,16 +162,13 @@ def _complete_rows(facts: DataFrame, args: ChangeArgs) -> DataFrame:
 
 def _find_runs(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     """A run is a stretch of upserts that agree in every tracked column; it is shown as one version."""
-    facts = facts if args.is_partial else facts.withColumn("_shown", F.col(ROW))
     in_order = Window.partitionBy(KEY).orderBy(SEQ)
     types = {field.name: field.dataType for field in args.columns.fields}
     tracked = F.struct(
         F.lit(0).alias("always"), *[comparable(F.col("_shown")[n], types[n]).alias(n) for n in args.tracked]
     )
     before = facts.withColumn("_tracked", tracked)
-    continues = (F.lag(OP).over(in_order) == UPSERT) & F.lag("_tracked").over(in_order).eqNullSafe(
-        F.col("_tracked")
-    )
+    continues = (F.lag(OP).over(in_order) == UPSERT) & F.lag("_tracked").over(in_order).eqNullSafe(F.col("_tracked"))
     starts = (F.col(OP) == UPSERT) & ~F.coalesce(continues, F.lit(False))
     return (
         before.withColumn(_STARTS, starts)
@@ -187,9 +188,7 @@ def _close_runs(facts: DataFrame) -> DataFrame:
         .withColumn(END, F.when(F.col(IS_LAST_OF_RUN), F.lead(SEQ).over(in_order)))
         .withColumn(START, F.when(is_upsert, F.col("_opening")[SEQ]))
         .withColumn("_before", F.when(is_upsert, F.col("_opening")[EXISTING]))
-        .withColumn(
-            IS_HIDDEN, F.when(is_upsert, ~(F.col(_STARTS) & F.col(IS_LAST_OF_RUN))).otherwise(closes_nothing)
-        )
+        .withColumn(IS_HIDDEN, F.when(is_upsert, ~(F.col(_STARTS) & F.col(IS_LAST_OF_RUN))).otherwise(closes_nothing))
         .drop("_opening")
     )
 
@@ -252,7 +251,7 @@ def rows(folded: DataFrame) -> DataFrame:
 
 
 def is_to_remember(args: ChangeArgs) -> Column:
-    """True for a fact that the target will not tell and the state does not know yet; of partial rows, every new fact."""
+    """True for a fact that neither the target will tell nor the state knows; of partial rows, every new fact."""
     if args.is_partial:
         return F.col(ORIGIN) == BATCH
     return F.col(IS_HIDDEN) & (F.col(ORIGIN) != STATE)

@@ -101,9 +101,7 @@ class _Cache:
 class _Batch:
     """What both ways have in common."""
 
-    def __init__(
-        self, args: ChangeArgs, target: Path, state: State, batch: tuple[str, int], cache: _Cache
-    ) -> None:
+    def __init__(self, args: ChangeArgs, target: Path, state: State, batch: tuple[str, int], cache: _Cache) -> None:
         self.args = args
         self.target = target
         self.state = state
@@ -117,9 +115,7 @@ class _Batch:
             (null_keys, "NULL_KEY", has_null_key(self.args), f"key ({', '.join(self.args.keys)})"),
         ):
             if count:
-                shown = (
-                    events.where(bad).select(F.to_json(F.struct(KEY, SEQ, ROW)).alias("e")).limit(3).collect()
-                )
+                shown = events.where(bad).select(F.to_json(F.struct(KEY, SEQ, ROW)).alias("e")).limit(3).collect()
                 examples = "".join(f"\n    {_plain(row['e'])}" for row in shown)
                 raise FlowError(
                     f"AUTOCDC_MICROBATCH_VALIDATION.{condition}",
@@ -145,9 +141,7 @@ class _Batch:
         """Add rows, once for this batch however often it is tried; how many."""
         app, version = self.batch
         before = delta_log.version(self.target)
-        writer = (
-            rows.write.format("delta").mode("append").option("txnAppId", app).option("txnVersion", version)
-        )
+        writer = rows.write.format("delta").mode("append").option("txnAppId", app).option("txnVersion", version)
         writer.save(str(self.target))
         after = delta_log.version(self.target)
         if after is None or after == before:
@@ -253,9 +247,7 @@ class _LatestBatch(_Batch):
         else:
             known = last.join(latest.known_of(state, last, self.state.expired()), KEY, "left")
         if truncated is None:
-            return latest.actions(
-                known.withColumn(latest.TRUNCATED_AT, F.lit(None).cast(self.args.sequence_type))
-            )
+            return latest.actions(known.withColumn(latest.TRUNCATED_AT, F.lit(None).cast(self.args.sequence_type)))
         return latest.actions(known.crossJoin(F.broadcast(truncated)))
 
     def _truncated(self, session: SparkSession, events: DataFrame, plan: DataFrame) -> DataFrame | None:
@@ -276,9 +268,7 @@ class _LatestBatch(_Batch):
         source = plan.where(F.col(latest.ACTION).isNotNull()).select(KEY, latest.ACTION, ROW)
         if gone is not None:
             none = F.lit(None).cast(plan.schema[ROW].dataType)
-            source = source.unionByName(
-                gone.select(KEY, F.lit(latest.REMOVE).alias(latest.ACTION), none.alias(ROW))
-            )
+            source = source.unionByName(gone.select(KEY, F.lit(latest.REMOVE).alias(latest.ACTION), none.alias(ROW)))
         columns = self.args.columns
         stored = F.struct(*[F.col(f"t.{quote(name)}").alias(name) for name in columns.names])
         is_greater = comparable(F.col(f"s.{ROW}"), columns) > comparable(stored, columns)
@@ -310,9 +300,7 @@ class _FoldBatch(_Batch):
             return CdcMetrics()
         facts = self._facts(session, events, every_key=bool(counts["truncates"]))
         folded = self.cache.keep(fold.fold(facts, self.args))
-        plan = self.cache.keep(
-            fold.actions(folded, self.args) if self.args.scd_type == 2 else fold.rows(folded)
-        )
+        plan = self.cache.keep(fold.actions(folded, self.args) if self.args.scd_type == 2 else fold.rows(folded))
         told, planned = self._tell(folded), self._count(plan)
         faults.reach("cdc.before")
         if counts["truncates"]:
@@ -407,9 +395,7 @@ class _FoldBatch(_Batch):
             return facts
         gone = F.col(SEQ) < F.col(latest.TRUNCATED_AT)
         with_kind = facts.crossJoin(F.broadcast(truncated))
-        return with_kind.withColumn(OP, F.when(gone, F.lit(DELETE)).otherwise(F.col(OP))).drop(
-            latest.TRUNCATED_AT
-        )
+        return with_kind.withColumn(OP, F.when(gone, F.lit(DELETE)).otherwise(F.col(OP))).drop(latest.TRUNCATED_AT)
 
     def _write_target(self, plan: DataFrame, planned: Row) -> tuple[int, int]:
         columns = {name: F.col(f"{ROW}.{quote(name)}") for name in self.args.columns.names}

@@ -82,9 +82,7 @@ def latest_entries(state: DataFrame, expired: Column) -> DataFrame:
 
 def unknown(last: DataFrame) -> DataFrame:
     """``last`` with an empty ``known`` beside each key: what `actions` needs when there is no state yet."""
-    known = (
-        StructType().add("seq", last.schema[SEQ].dataType).add("op", IntegerType()).add("hash", LongType())
-    )
+    known = StructType().add("seq", last.schema[SEQ].dataType).add("op", IntegerType()).add("hash", LongType())
     return last.withColumn("known", F.lit(None).cast(known))
 
 
@@ -96,9 +94,7 @@ def actions(last: DataFrame) -> DataFrame:
             truncate, null where there is none; what is older counts for nothing).
     """
     truncated_at = F.col(TRUNCATED_AT)
-    is_remembered = F.col("known.seq").isNotNull() & F.coalesce(
-        F.col("known.seq") >= truncated_at, F.lit(True)
-    )
+    is_remembered = F.col("known.seq").isNotNull() & F.coalesce(F.col("known.seq") >= truncated_at, F.lit(True))
     known_seq = F.when(is_remembered, F.col("known.seq"))
     is_live = is_remembered & (F.col("known.op") == UPSERT)
     is_newer = ~is_remembered | (F.col(SEQ) > known_seq)

@@ -2,6 +2,7 @@
 
 import base64
 import datetime
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -71,19 +72,14 @@ def differences(snapshot: DataFrame, target: DataFrame, args: ChangeArgs, versio
     same_row = _all(
         [
             comparable(F.col(f"n.{quote(f.name)}"), f.dataType).eqNullSafe(
-                comparable(
-                    _as(F.col(f"o.{quote(f.name)}"), stored[f.name.lower()].dataType, f.dataType), f.dataType
-                )
+                comparable(_as(F.col(f"o.{quote(f.name)}"), stored[f.name.lower()].dataType, f.dataType), f.dataType)
             )
             for f in columns.fields
         ]
     )
     changed = with_version(new.join(old, same_key & same_row, "left_anti"), version)
     gone = old.join(new, same_key, "left_anti").select(
-        *[
-            _as(F.col(quote(f.name)), stored[f.name.lower()].dataType, f.dataType).alias(f.name)
-            for f in columns.fields
-        ]
+        *[_as(F.col(quote(f.name)), stored[f.name.lower()].dataType, f.dataType).alias(f.name) for f in columns.fields]
     )
     return changed.unionByName(gone.withColumn(VERSION, literal(version)).withColumn(IS_GONE, F.lit(True)))
 
@@ -142,7 +138,7 @@ def _decode(told: Any) -> object:
     if not isinstance(told, list):
         return told
     kind, text = told
-    decoders = {
+    decoders: dict[str, Callable[[str], object]] = {
         "datetime": datetime.datetime.fromisoformat,
         "date": datetime.date.fromisoformat,
         "decimal": Decimal,

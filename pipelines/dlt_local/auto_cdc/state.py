@@ -87,9 +87,7 @@ class State:
             return False
         seen = read_json(self.folder / "compaction.json") or {"version": -1, "rows": 0}
         commits = range(seen["version"] + 1, version + 1)
-        added = sum(
-            delta_log.operation_metrics(self.log, commit).get("numOutputRows", 0) for commit in commits
-        )
+        added = sum(delta_log.operation_metrics(self.log, commit).get("numOutputRows", 0) for commit in commits)
         if added < max(seen["rows"], _SMALL) and len(commits) < _MANY_FILES:
             return False
         log = self.read(session)

@@ -1,0 +1,23 @@
+"""Gold: every state that a row of the source has had, and when."""
+
+from pyspark import pipelines as dp
+
+from cdc import TableSpec, history, load_tables
+from cdc.names import history_dataset, versions_dataset
+
+
+def declare(table: TableSpec) -> None:
+    """Declare gold.<table>_history."""
+
+    @dp.materialized_view(
+        name=history_dataset(table),
+        comment=f"Every version of each row of {table.source}, with the time for which it was valid",
+        cluster_by=list(table.cluster_by) or None,
+    )
+    def versions():
+        return history(spark.read.table(versions_dataset(table)), table)
+
+
+for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    if table.history and not table.append_only:
+        declare(table)

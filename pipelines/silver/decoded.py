@@ -1,0 +1,18 @@
+"""Silver: what became of each record, a change, a reject or one to ignore; JSON is parsed here and nowhere else."""
+
+from pyspark import pipelines as dp
+
+from cdc import TableSpec, decode, load_tables
+from cdc.names import decoded_dataset, records_dataset
+
+
+def declare(table: TableSpec) -> None:
+    """Declare silver.<table>_decoded, seen by this pipeline only."""
+
+    @dp.table(name=decoded_dataset(table), comment=f"Outcome of each record of {table.topic}", private=True)
+    def decoded():
+        return decode(spark.readStream.table(records_dataset(table)), table)
+
+
+for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    declare(table)

@@ -1,0 +1,18 @@
+"""Silver: the records that could not be decoded, each with its reason, raw."""
+
+from pyspark import pipelines as dp
+
+from cdc import TableSpec, load_tables, rejects
+from cdc.names import decoded_dataset, rejects_dataset
+
+
+def declare(table: TableSpec) -> None:
+    """Declare silver.<table>_rejects."""
+
+    @dp.table(name=rejects_dataset(table), comment=f"Records of {table.topic} that could not be decoded, and why")
+    def rejected_records():
+        return rejects(spark.readStream.table(decoded_dataset(table)), table)
+
+
+for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    declare(table)

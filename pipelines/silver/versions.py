@@ -1,0 +1,31 @@
+"""Silver: every version of each row, made from the changes by APPLY CHANGES (the current row where history is off)."""
+
+from pyspark import pipelines as dp
+
+from cdc import TableSpec, load_tables, sequence
+from cdc.names import changes_dataset, target_columns, versions_dataset
+
+
+def declare(table: TableSpec) -> None:
+    """Declare silver.<table> and the flow that applies the changes to it."""
+    dp.create_streaming_table(
+        name=versions_dataset(table),
+        comment=table.comment or f"Versions of {table.source}",
+        cluster_by=list(table.cluster_by) or None,
+        table_properties={"pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds)},
+    )
+    dp.create_auto_cdc_flow(
+        target=versions_dataset(table),
+        source=changes_dataset(table),
+        keys=list(table.key),
+        sequence_by=sequence(table),
+        apply_as_deletes="_op = 'd'",
+        column_list=list(target_columns(table)),
+        stored_as_scd_type=2 if table.history else 1,
+        track_history_column_list=list(table.track) if table.history and table.track else None,
+    )
+
+
+for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    if not table.append_only:
+        declare(table)

@@ -1,0 +1,18 @@
+"""The examples in the docstrings of the spec's modules hold."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+PIPELINES = Path(__file__).parents[2] / "pipelines"
+FILES = [PIPELINES / "cdc/errors.py", *sorted((PIPELINES / "cdc/spec").glob("*.py"))]
+WITH_EXAMPLES = [file.relative_to(PIPELINES) for file in FILES if ">>> " in file.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("file", WITH_EXAMPLES, ids=str)
+def test_the_examples_hold(file: Path) -> None:
+    result = doctest.testmod(importlib.import_module(".".join(file.with_suffix("").parts)))
+    assert result.attempted
+    assert not result.failed
