@@ -16,9 +16,7 @@ class Condition(Enum):
     EMPTY_FILE = "a file holds nothing"
     BROKEN_YAML = "a file cannot be read as YAML"
     DUPLICATE_YAML_KEY = "a mapping has one key twice"
-    UNQUOTED_COMMA = (
-        "a type such as decimal(18,2) stands unquoted inside braces, where its comma cuts it in two"
-    )
+    UNQUOTED_COMMA = "a type such as decimal(18,2) stands unquoted inside braces, where its comma cuts it in two"
     SECRET_IN_SPEC = "a password, token or key stands in a file; its value is never shown"
     UNKNOWN_FIELD = "a field is none that a spec has"
     MISPLACED_FIELD = "a field stands where it can have no effect, or says the opposite of another"
@@ -26,9 +24,7 @@ class Condition(Enum):
     WRONG_KIND = "a value is of another kind than wanted: a text for a list, a number for a text"
     BAD_VALUE = "a value is of the right kind but none that is allowed"
     BAD_TYPE = "a column type is none of the source database's, or its arguments are out of range"
-    UNSUPPORTED_TYPE = (
-        "a column type is the database's, but the connector leaves such columns out of its records"
-    )
+    UNSUPPORTED_TYPE = "a column type is the database's, but the connector leaves such columns out of its records"
     BAD_TABLE_NAME = "a source table is not named by database, schema and table"
     BAD_DATASET_NAME = "a dataset name cannot be used for a lakehouse table"
     DUPLICATE_TABLE_NAME = "two tables would write one dataset"

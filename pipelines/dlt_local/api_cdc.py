@@ -88,6 +88,14 @@ def create_auto_cdc_flow(
         ignore_null_updates_column_list=ignore_null_updates_column_list,
         ignore_null_updates_except_column_list=ignore_null_updates_except_column_list,
     )
+    lists = {
+        "ignore_null_updates_column_list": ignore_null_updates_column_list,
+        "ignore_null_updates_except_column_list": ignore_null_updates_except_column_list,
+    }
+    for argument, given in lists.items():
+        if ignore_null_updates and given is not None:
+            message = f"`ignore_null_updates` and `{argument}` exclude each other"
+            check.refuse("AUTOCDC_CONFLICTING_IGNORE_NULL_UPDATES_OPTIONS", message, "keep the list")
     some_ignore = ignore_null_updates_column_list is not None or ignore_null_updates_except_column_list is not None
     if columns_to_update is not None and (ignore_null_updates or some_ignore):
         message = "`columns_to_update` and `ignore_null_updates` exclude each other"

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 OWN_PREFIX = "__dlt_local_"
 """No column of a user's dataset may begin so; every column that the engine adds on its way does."""
 
+RESERVED_PREFIXES = (OWN_PREFIX, "__spark_autocdc_")
+"""What no column of an AUTO CDC source may begin with: our own and that of Spark's own AUTO CDC."""
+
 START_AT = "__START_AT"
 END_AT = "__END_AT"
 

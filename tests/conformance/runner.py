@@ -18,6 +18,14 @@ from tests.conformance.tables import read
 
 from dlt_local import LocalPipeline, UpdateFailed
 
+_SMALL_DATA = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""With a few rows a batch, compiling and re-planning queries is a third of the cost."""
+
 
 @dataclass
 class Outcome:
@@ -96,7 +104,7 @@ class Run:
             name="conformance",
             sources=[str(self._source(case)) for case in cases],
             storage=str(self.folder / "storage"),
-            configuration=self.cases[0].facts.get("spark_conf") or {},
+            configuration=_SMALL_DATA | (self.cases[0].facts.get("spark_conf") or {}),
             spark=self.spark,
         )
         full = [table(case) for case in cases if _is_full(case, batch)]

@@ -12,13 +12,14 @@ from typing import get_args
 import pytest
 from pyspark.sql import SparkSession
 from tests.conformance.case import Case, folders, load
+from tests.conformance.packing import packed, signature, unpacked
 from tests.conformance.runner import Outcome, Run
 from tests.conformance.source import Api
 from tests.conformance.tables import difference
 
 from dlt_local.errors import LocalPipelineError
 
-_TOGETHER = 16
+_TOGETHER = 40
 _APIS: tuple[Api, ...] = get_args(Api)
 
 
@@ -41,17 +42,15 @@ def outcome_of(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[Case, Api], Outcome]:
     """Outcome of a case; the first that is asked for runs all that share a pipeline with it."""
-    chosen = {item.name for item in request.session.items}
+    chosen = {item.callspec.id for item in request.session.items if isinstance(item, pytest.Function)}
+    groups = list(_groups([pair for pair, name in zip(CASES, _IDS, strict=True) if name in chosen]))
     known: dict[tuple[str, Api], Outcome] = {}
-    groups = list(
-        _groups([pair for pair, name in zip(CASES, _IDS, strict=True) if any(name in test for test in chosen)])
-    )
 
     def outcome(case: Case, api: Api) -> Outcome:
         if (case.name, api) not in known:
-            cases = next(group for group_api, group in groups if group_api == api and case in group)
-            found = Run(cases, tmp_path_factory.mktemp("run"), spark, api).outcomes()
-            known.update({(name, api): one for name, one in found.items()})
+            together = next(group for of, group in groups if of == api and case in group)
+            run = Run(packed(together), tmp_path_factory.mktemp("run"), spark, api)
+            known.update({(name, api): found for name, found in unpacked(run.cases, run.outcomes()).items()})
         return known[case.name, api]
 
     return outcome
@@ -59,10 +58,16 @@ def outcome_of(
 
 def _groups(pairs: Sequence[tuple[Case, Api]]) -> Iterator[tuple[Api, list[Case]]]:
     """Cases that can share a pipeline: one API, one session configuration, not too many."""
-    kinds = sorted({(api, repr(case.facts.get("spark_conf") or {})) for case, api in pairs})
-    for api, conf in kinds:
-        alike = [case for case, of in pairs if of == api and repr(case.facts.get("spark_conf") or {}) == conf]
+    kinds = sorted({(api, _configuration(case)) for case, api in pairs})
+    for api, configuration in kinds:
+        alike = [case for case, of in pairs if of == api and _configuration(case) == configuration]
+        # Cases that can share a flow as well stand side by side, so that they come into one group.
+        alike.sort(key=signature)
         yield from ((api, alike[at : at + _TOGETHER]) for at in range(0, len(alike), _TOGETHER))
+
+
+def _configuration(case: Case) -> str:
+    return repr(case.facts.get("spark_conf") or {})
 
 
 @pytest.mark.parametrize(("case", "api"), CASES, ids=_IDS)

@@ -79,7 +79,6 @@ def test_scaffold_prints_specs(tmp_path: Path) -> None:
         "key: [id]\n"
         "columns:\n"
         "  id: int not null\n"
-        "---\n"
     )
 
 

@@ -1,11 +1,16 @@
 """Specs made from the schema-change records of a capture."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.conf_folder import one_table
 
+from cdc.spec.load import load_tables
 from cdc.spec.scaffold import SourceTable, dataset_names, source_tables, table_yaml
+
+ROOT = Path(__file__).parents[2]
 
 
 def column(name: str, type_name: str, length: int | None = None, scale: int | None = None, **more: Any) -> Any:
@@ -97,3 +102,12 @@ def test_tables_of_one_name_are_named_by_their_schemas_too() -> None:
         "shop.dbo.2024": "t_2024",
     }
     assert "name: dbo_orders" in table_yaml(tables[-1], "dbo_orders")
+
+
+def test_the_shops_specs_are_what_its_connector_says_of_the_tables(tmp_path: Path) -> None:
+    lines = [line for file in (ROOT / "demo/captures").glob("[1-3]-*.jsonl") for line in file.open(encoding="utf-8")]
+    shop = {table.source: table for table in source_tables(map(json.loads, lines))}
+    for spec in load_tables(ROOT / "conf", "shop"):
+        scaffolded = one_table(tmp_path / spec.name, table_yaml(shop[spec.source], spec.name))
+        assert (scaffolded.key, scaffolded.columns) == (spec.key, spec.columns)
+        assert scaffolded.topic.startswith(f"{shop[spec.source].topic_prefix}.")

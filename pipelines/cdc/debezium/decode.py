@@ -80,7 +80,7 @@ def _open_envelope(parsed: DataFrame, table: TableSpec) -> DataFrame:
     row = F.coalesce(part("after"), part("before")) if table.append_only else part("after")
     return parsed.select(
         *_RECORD,
-        envelope.is_damaged(F.col(_PARSED)).alias(_DAMAGED),
+        envelope.is_damaged(F.col(_PARSED), F.col("value")).alias(_DAMAGED),
         envelope.kind_of_no_row(F.col(_PARSED)).alias(_KIND),
         part("op").alias(names.OP),
         part("source").alias(_SOURCE),

@@ -35,9 +35,11 @@ def part(parsed: Column, name: str) -> Column:
     return F.coalesce(value.getField("payload").getField(name), value.getField(name))
 
 
-def is_damaged(parsed: Column) -> Column:
-    """True where the value is no JSON object, or a field has another form than an envelope's."""
-    return parsed.getField(_DAMAGED).isNotNull() | parsed.getField(_VALUE).isNull()
+def is_damaged(parsed: Column, value: Column) -> Column:
+    """True where the value is no text, no JSON object, or a field has another form than an envelope's."""
+    # The JSON reader puts U+FFFD for bytes that are no UTF-8, and says nothing.
+    is_text = F.is_valid_utf8(value.cast("string"))
+    return parsed.getField(_DAMAGED).isNotNull() | parsed.getField(_VALUE).isNull() | ~is_text
 
 
 def kind_of_no_row(parsed: Column) -> Column:

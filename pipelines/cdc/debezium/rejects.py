@@ -12,7 +12,8 @@ _SHOWN = 120
 class Reason(Enum):
     """The code of a reject; the value says when it is given."""
 
-    BROKEN_JSON = "the value is no JSON, or no UTF-8"
+    NOT_UTF8 = "the value's bytes are no UTF-8 text"
+    BROKEN_JSON = "the value is no JSON"
     NOT_AN_ENVELOPE = "the value is JSON and none of Debezium's: no op, or a field of another form"
     UNKNOWN_OP = "op is none of c, u, d, r, t, m"
     MISSING_ROW = "a create, update or read has no `after`"

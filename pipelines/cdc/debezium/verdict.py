@@ -64,12 +64,12 @@ def _reject(reason: Reason, message: Column) -> Column:
 
 def _damage(value: Column) -> Column:
     text = value.cast("string")
-    # get_json_object reads the text to its end or gives null: only damaged records come here.
-    is_json = F.is_valid_utf8(text) & F.get_json_object(text, "$").isNotNull()
-    return F.when(
-        is_json, _reject(Reason.NOT_AN_ENVELOPE, F.concat(F.lit("the value is "), quoted(text)))
-    ).otherwise(
-        _reject(Reason.BROKEN_JSON, F.concat(F.lit("the value is "), quoted(F.make_valid_utf8(text))))
+    shown = F.concat(F.lit("the value is "), quoted(F.make_valid_utf8(text)))
+    # get_json_object gives null where the text is no JSON; only damaged records come here.
+    return (
+        F.when(~F.is_valid_utf8(text), _reject(Reason.NOT_UTF8, shown))
+        .when(F.get_json_object(text, "$").isNull(), _reject(Reason.BROKEN_JSON, shown))
+        .otherwise(_reject(Reason.NOT_AN_ENVELOPE, shown))
     )
 
 

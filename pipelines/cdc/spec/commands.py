@@ -86,10 +86,11 @@ def scaffold(captures: tuple[Path, ...], connector: str, wanted: tuple[str, ...]
             "the connector's topic prefix"
         )
         raise click.ClickException(message)
-    for path, text in _files(connector, tables).items():
-        if conf is None:
-            click.echo(f"# {Path('conf', path).as_posix()}\n{text}---")
-        else:
+    files = _files(connector, tables)
+    if conf is None:
+        click.echo("---\n".join(f"# conf/{path}\n{text}" for path, text in files.items()), nl=False)
+    else:
+        for path, text in files.items():
             _write_new(conf / path, text)
 
 

@@ -11,7 +11,7 @@ from pyspark.sql.types import DataType, MapType, StructField, StructType, Varian
 
 from dlt_local.elements import AutoCdcFlow, ColumnLike
 from dlt_local.errors import DeclarationError, did_you_mean
-from dlt_local.names import END_AT, OWN_PREFIX, START_AT, TableName, quote
+from dlt_local.names import END_AT, RESERVED_PREFIXES, START_AT, TableName, quote
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,10 @@ def _tracked(check: "_Check", flow: AutoCdcFlow, candidates: tuple[str, ...]) ->
 
 def _ignore_null(check: "_Check", flow: AutoCdcFlow, candidates: tuple[str, ...]) -> tuple[str, ...]:
     if flow.ignore_null_updates_column_list is not None:
-        listed = check.existing("ignore_null_updates_column_list", flow.ignore_null_updates_column_list) or ()
+        argument = "ignore_null_updates_column_list"
+        listed = check.existing(argument, flow.ignore_null_updates_column_list) or ()
+        check.no_keys(argument, listed)
+        check.within(argument, listed, candidates)
         return tuple(name for name in candidates if name in listed)
     if flow.ignore_null_updates_except_column_list is not None:
         argument = "ignore_null_updates_except_column_list"
@@ -196,8 +199,15 @@ class _Check:
             message = f"`{argument}` names {', '.join(outside)}, which the target does not have"
             self.refuse("AUTOCDC_COLUMNS_NOT_FOUND_IN_SCHEMA", message, "select it, or leave it out of the list")
 
+    def no_keys(self, argument: str, listed: tuple[str, ...]) -> None:
+        keys = {key.lower() for key in self.flow.keys}
+        named = [name for name in listed if name.lower() in keys]
+        if named:
+            message = f"`{argument}` names the key {', '.join(named)}, which is never null"
+            self.refuse("AUTOCDC_KEY_IN_IGNORE_NULL_UPDATES", message, "leave the keys out of the list")
+
     def reserved(self, names: tuple[str, ...]) -> None:
-        taken = [name for name in names if name.lower().startswith(OWN_PREFIX)]
+        taken = [name for name in names if name.lower().startswith(RESERVED_PREFIXES)]
         if self.flow.scd_type == 2:
             taken += [name for name in names if name.upper() in (START_AT, END_AT)]
         if taken:

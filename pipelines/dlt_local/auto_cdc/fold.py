@@ -94,36 +94,43 @@ def _one_fact_a_sequence(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     A target's row shows its run's last values, not those of the event at its start; where a run has several events
     the state knows that event, and the target's word for it is passed over.
     """
-    place = Window.partitionBy(KEY, SEQ)
-    is_told_by_state = F.max(F.col(ORIGIN) == STATE).over(place)
-    is_passed_over = (F.col(ORIGIN) == TARGET) & is_told_by_state
+    wins = F.col(OP) == (DELETE if args.scd_type == 2 else UPSERT)
+    authored = F.array_sort(AUTHORED)
+    # Of equal facts the one that is known longest: what the state knows need not be remembered again.
+    place = F.struct(wins, rank(F.col(ROW), args.columns).alias("row"), authored.alias("authored"), -F.col(ORIGIN))
+    fact = F.struct(OP, ROW, AUTHORED, ORIGIN)
+    told = F.xxhash64(OP, rank(F.col(ROW), args.columns), authored)
+    of_target = F.col(ORIGIN) == TARGET
     from_batch = F.col(ORIGIN) == BATCH
-    earlier = Window.partitionBy(KEY).orderBy(SEQ).rangeBetween(Window.unboundedPreceding, Window.currentRow)
-    kind = F.col(OP).asc() if args.scd_type == 2 else F.col(OP).desc()
-    order = Window.partitionBy(KEY).orderBy(
-        F.col(SEQ), "_passed_over", kind, F.col("_rank").desc_nulls_last(), F.col(ORIGIN)
+    counted = facts.groupBy(KEY, SEQ).agg(
+        F.max_by(fact, place).alias("of_all"),
+        F.max_by(F.when(~of_target, fact), F.when(~of_target, place)).alias("of_others"),
+        F.bool_or(F.col(ORIGIN) == STATE).alias("is_told_by_state"),
+        F.first(EXISTING, ignorenulls=True).alias(EXISTING),
+        F.count_if(from_batch).alias("of_batch"),
+        F.max(F.when(from_batch, F.col(ARRIVED))).alias("arrived"),
+        F.min(F.when(~of_target, told)).alias("least_told"),
+        F.max(F.when(~of_target, told)).alias("most_told"),
+        F.max(F.when(of_target, told)).alias("told_by_target"),
     )
-    return (
-        facts.withColumn("_passed_over", is_passed_over)
-        .withColumn(
-            "_rank", F.struct(rank(F.col(ROW), args.columns).alias("row"), F.array_sort(AUTHORED).alias("authored"))
-        )
-        .withColumn(EXISTING, F.first(EXISTING, ignorenulls=True).over(place))
-        .withColumn("_of_batch", F.count_if(from_batch).over(place))
-        .withColumn("_told", F.when(~F.col("_passed_over"), F.xxhash64(OP, "_rank")))
-        .withColumn("_first", F.lag(SEQ).over(order).isNull() | (F.lag(SEQ).over(order) != F.col(SEQ)))
-        .withColumn(
-            IS_LATE,
-            from_batch & (F.max(F.when(~from_batch, F.col(SEQ))).over(Window.partitionBy(KEY)) > F.col(SEQ)),
-        )
-        .withColumn(
-            IS_OUT_OF_ORDER,
-            from_batch & (F.max(F.when(from_batch, F.col(ARRIVED))).over(earlier) > F.col(ARRIVED)),
-        )
-        .withColumn(IS_TIE, F.min("_told").over(place) != F.max("_told").over(place))
-        .withColumn(REPEATS, F.greatest(F.col("_of_batch") - F.when(from_batch, 1).otherwise(0), F.lit(0)))
-        .where("_first")
-        .drop("_passed_over", "_rank", "_of_batch", "_told", "_first")
+    disagrees = ~F.col("is_told_by_state") & (F.col("told_by_target") != F.col("most_told"))
+    is_tie = F.coalesce((F.col("least_told") != F.col("most_told")) | disagrees, F.lit(False))
+    of_key = Window.partitionBy(KEY).orderBy(SEQ)
+    later = of_key.rowsBetween(Window.currentRow, Window.unboundedFollowing)
+    earlier = of_key.rowsBetween(Window.unboundedPreceding, -1)
+    is_new = F.col("of_batch") > 0
+    winner = F.when(F.col("is_told_by_state"), F.col("of_others")).otherwise(F.col("of_all"))
+    return counted.withColumn("fact", winner).select(
+        KEY,
+        SEQ,
+        *[F.col("fact")[name].alias(name) for name in (OP, ROW, AUTHORED, ORIGIN)],
+        EXISTING,
+        is_tie.alias(IS_TIE),
+        F.when(is_tie | ~is_new, 0)
+        .otherwise(F.col("of_batch") - F.when(F.col("fact")[ORIGIN] == BATCH, 1).otherwise(0))
+        .alias(REPEATS),
+        (is_new & (F.max(F.when(~is_new, F.col(SEQ))).over(later) > F.col(SEQ))).alias(IS_LATE),
+        (is_new & (F.max("arrived").over(earlier) > F.col("arrived"))).alias(IS_OUT_OF_ORDER),
     )
 
 

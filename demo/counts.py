@@ -1,0 +1,99 @@
+"""What became of a table's records, counted in the tables themselves."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from cdc import TableSpec, names
+from demo.tables import folder, query
+from dlt_local import delta_log
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One source table's records, up to a moment or within an update."""
+
+    records: int = 0
+    """In bronze."""
+    changes: int = 0
+    """In silver, redelivered ones too."""
+    rejects: int = 0
+    ignored: Counter[str] = field(default_factory=Counter)
+    """Kind -> records of that kind: tombstone, heartbeat and so on."""
+    ops: Counter[str] = field(default_factory=Counter)
+    """The changes by Debezium's letter: c, u, d, r, t."""
+    redelivered: int = 0
+    """Of the changes, those that were there before, with the same key and position."""
+
+    @property
+    def adds_up(self) -> bool:
+        """True if every record is a change, a reject, or ignored for a reason with a name."""
+        return self.records == self.changes + self.rejects + self.ignored.total()
+
+    def __add__(self, other: Self) -> "Counts":
+        return Counts(
+            self.records + other.records,
+            self.changes + other.changes,
+            self.rejects + other.rejects,
+            self.ignored + other.ignored,
+            self.ops + other.ops,
+            self.redelivered + other.redelivered,
+        )
+
+    def since(self, earlier: Self) -> "Counts":
+        """What has come between an earlier moment and this one."""
+        return Counts(
+            self.records - earlier.records,
+            self.changes - earlier.changes,
+            self.rejects - earlier.rejects,
+            self.ignored - earlier.ignored,
+            self.ops - earlier.ops,
+            self.redelivered - earlier.redelivered,
+        )
+
+
+def counts(storage: Path, tables: Iterable[TableSpec]) -> dict[str, Counts]:
+    """Each source table's records so far, by its name; a dataset that is not there yet has none."""
+    return {table.name: _counts(storage, table) for table in tables}
+
+
+def size(storage: Path, dataset: str) -> int:
+    """How many rows a published dataset has."""
+    return _count(folder(storage, dataset))
+
+
+def _counts(storage: Path, table: TableSpec) -> Counts:
+    changes = folder(storage, names.changes_dataset(table))
+    return Counts(
+        records=size(storage, names.records_dataset(table)),
+        changes=_count(changes),
+        rejects=size(storage, names.rejects_dataset(table)),
+        ignored=_ignored(folder(storage, names.decoded_dataset(table), private=True)),
+        ops=_by(names.OP, changes),
+        redelivered=_count(changes) - _count(changes, f"DISTINCT {_identity(table)}"),
+    )
+
+
+def _identity(table: TableSpec) -> str:
+    position = (names.INCARNATION, names.COMMIT_LSN, names.CHANGE_LSN, names.EVENT_SERIAL_NO, names.OPERATION)
+    return ", ".join(f'"{name}"' for name in (*table.key, *position))
+
+
+def _count(table: Path, what: str = "1") -> int:
+    if not delta_log.exists(table):
+        return 0
+    return int(query(f"SELECT count(*) AS n FROM (SELECT {what} FROM t)", t=table)[0]["n"])
+
+
+def _ignored(decoded: Path) -> Counter[str]:
+    return _by(names.REASON, decoded, where=f"{names.OUTCOME} = 'ignored'")
+
+
+def _by(column: str, table: Path, where: str = "true") -> Counter[str]:
+    """How many rows there are of each value of a column."""
+    if not delta_log.exists(table):
+        return Counter()
+    found = query(f"SELECT {column} AS value, count(*) AS n FROM t WHERE {where} GROUP BY 1", t=table)
+    return Counter({row["value"]: row["n"] for row in found})

@@ -1,0 +1,48 @@
+"""Runs a Databricks notebook here: its Python cells, over the tables of a storage folder.
+
+python -m demo.notebook [--storage DIR] [NOTEBOOK]
+"""
+
+from pathlib import Path
+
+import click
+from pyspark.sql import SparkSession
+
+from demo import shop
+from dlt_local import create_session
+from dlt_local.catalog import Catalog, active, isolated_session
+from dlt_local.names import TableName
+
+NOTEBOOK = shop.CHECKOUT / "notebooks" / "one_order.py"
+
+
+def run(notebook: Path, storage: Path, spark: SparkSession) -> None:
+    """Run a notebook in source format; `spark` in it knows the storage's tables by their names.
+
+    What are `%md` and `%sql` cells on Databricks are comments of the file, so they are passed over.
+    """
+    session = isolated_session(spark, "default", {})
+    catalog = Catalog(session, storage)
+    for folder in sorted((storage / "tables").glob("*/*")):
+        catalog.register_table(TableName(folder.parent.name, folder.name), folder)
+    with active(session):
+        exec(compile(notebook.read_text(encoding="utf-8"), str(notebook), "exec"), {"spark": session})
+    catalog.clear()
+
+
+@click.command(name="notebook")
+@click.argument("notebook", default=NOTEBOOK, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--storage",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=shop.STORAGE,
+    show_default=".databricks/demo in the checkout",
+    help="The storage folder whose tables it reads.",
+)
+def main(notebook: Path, storage: Path) -> None:
+    """Run NOTEBOOK over the tables that a demo has left."""
+    run(notebook, storage.absolute(), create_session())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""What the demo shows, as values for the terminal: everything here is given what it shows."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from demo.counts import Counts
+from demo.tables import Row
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What one update did for one source table."""
+
+    counts: Counts
+    """Of the records that came in the update."""
+    upserted: int
+    """Versions added to silver or changed there (ended, mostly), as the update counted them."""
+    deleted: int
+    """Versions taken out of silver, likewise; a delete at the source ends a version and takes none out."""
+    versions: int
+    """In gold's history, after the update."""
+    rows: int
+    """In gold, after the update."""
+
+
+def accounted(title: str, by_table: Mapping[str, Moved]) -> Table:
+    """What became of an update's records, a line per source table: each is a change, a reject, or ignored by name."""
+    table = _table(title)
+    table.add_column("table")
+    for header in ("records", "= changes", "+ rejects"):
+        table.add_column(header, justify="right")
+    table.add_column("+ ignored")
+    table.add_column("")
+    for name, each in by_table.items():
+        table.add_row(name, *_equation(each.counts))
+    table.add_section()
+    table.add_row("all", *_equation(sum((each.counts for each in by_table.values()), Counts())))
+    return table
+
+
+def _equation(counts: Counts) -> tuple[str, ...]:
+    ignored = ", ".join(f"{kind}: {n}" for kind, n in sorted(counts.ignored.items()))
+    verdict = "[green]holds[/]" if counts.adds_up else "[bold red]DOES NOT HOLD[/]"
+    return (*map(_number, (counts.records, counts.changes, counts.rejects)), ignored or "0", verdict)
+
+
+_OPS = {"r": "reads", "c": "creates", "u": "updates", "d": "deletes"}
+
+
+def applied(title: str, by_table: Mapping[str, Moved]) -> Table:
+    """What an update's changes were, what they did to silver's versions, and what gold holds since."""
+    table = _table(title)
+    table.add_column("table")
+    headers = (*_OPS.values(), "redelivered", "versions\nupserted", "versions\ndeleted", "versions\nnow", "rows\nnow")
+    for header in headers:
+        table.add_column(header, justify="right", vertical="bottom")
+    for name, each in by_table.items():
+        of_ops = [each.counts.ops[op] for op in _OPS]
+        effects = (each.counts.redelivered, each.upserted, each.deleted, each.versions, each.rows)
+        table.add_row(name, *map(_number, (*of_ops, *effects)))
+    return table
+
+
+def _number(count: int) -> str:
+    return f"{count:,}"
+
+
+def orders(rows: Iterable[Row]) -> Table:
+    """The orders as they are now, some of their columns."""
+    table = _table("gold.orders: the orders as they are now")
+    for header in ("order", "customer"):
+        table.add_column(header, justify="right")
+    table.add_column("status")
+    table.add_column("total", justify="right")
+    for header in ("placed", "paid (UTC)", "channel"):
+        table.add_column(header)
+    for row in rows:
+        table.add_row(
+            str(row["order_id"]),
+            str(row["customer_id"]),
+            escape(row["status"]),
+            f"{row['total']:,}",
+            moment(row["placed_at"], "seconds"),
+            moment(row["paid_at"], "seconds"),
+            escape(row["channel"] or ""),
+        )
+    return table
+
+
+def history(title: str, versions: Sequence[Row], columns: Sequence[str]) -> Table:
+    """The versions of one order, oldest first, and which columns changed with each."""
+    table = _table(title)
+    table.add_column("version", justify="right")
+    for header in ("valid from (UTC)", "valid to", "status"):
+        table.add_column(header)
+    table.add_column("total", justify="right")
+    table.add_column("changed")
+    before: Row | None = None
+    for version in versions:
+        table.add_row(
+            str(version["version"]),
+            moment(version["valid_from"]),
+            "still valid" if version["is_current"] else moment(version["valid_to"]),
+            escape(version["status"]),
+            f"{version['total']:,}",
+            "first seen" if before is None else ", ".join(c for c in columns if version[c] != before[c]),
+        )
+        before = version
+    return table
+
+
+def rejects(rows: Iterable[Row]) -> Table:
+    """The records that could not be decoded: why, and where they are in Kafka."""
+    table = _table("silver.*_rejects: what could not be decoded, and why")
+    table.add_column("reason", no_wrap=True)
+    table.add_column("topic[partition]@offset", no_wrap=True)
+    table.add_column("message", overflow="fold")
+    for row in rows:
+        place = f"{row['topic']}[{row['partition']}]@{row['offset']}"
+        table.add_row(row["reason"], escape(place), escape(row["message"]))
+    return table
+
+
+def whereabouts(storage: str, python: str) -> Iterator[str]:
+    """Where the tables are, and commands that look at them further."""
+    reader = "from deltalake import DeltaTable as D, QueryBuilder as Q"
+    query = f"Q().register('t', D('{storage}/tables/gold/orders')).execute('select * from t')"
+    yield f"The Delta tables lie in {storage}/tables/<schema>/<table>; any Delta reader opens them:"
+    yield f'  {python} -c "{reader}; print({query}.read_all())"'
+    yield "What each dataset did and when, from the event log:"
+    yield f"  {python} -m dlt_local events --all --storage {storage}"
+    yield "A notebook that follows one order from its records to its row, run here:"
+    yield f"  {python} -m demo.notebook --storage {storage}"
+
+
+def moment(time: datetime | None, timespec: str = "milliseconds") -> str:
+    """A point in time for people; nothing for none.
+
+    >>> moment(datetime(2026, 3, 2, 8, 12, 3, 117000))
+    '2026-03-02 08:12:03.117'
+    """
+    return "" if time is None else time.replace(tzinfo=None).isoformat(" ", timespec)
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)

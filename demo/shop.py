@@ -1,0 +1,78 @@
+"""The shop: its pipeline, its captures, and the three updates in which they arrive."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from cdc import TableSpec, load_tables
+from dlt_local import LocalPipeline
+from dlt_local.progress import Progress
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+CONF = CHECKOUT / "conf"
+CONNECTOR = "shop"
+STORAGE = CHECKOUT / ".databricks" / "demo"
+_CAPTURES = CHECKOUT / "demo" / "captures"
+_PIPELINES = CHECKOUT / "pipelines"
+
+
+@dataclass(frozen=True)
+class Round:
+    """What arrives before one update, and what has happened in the shop meanwhile."""
+
+    captures: tuple[Path, ...]
+    story: str
+
+
+def _round(*names: str, story: str) -> Round:
+    return Round(tuple(_CAPTURES / f"{name}.jsonl" for name in names), story)
+
+
+ROUNDS = (
+    _round("1-snapshot", story="March 2nd, before the shop opens: the connector starts and reads every row"),
+    _round(
+        "2-round",
+        story="March 2nd and 3rd: orders are paid, packed, cancelled; customer 112 is deleted and made again, "
+        "order 1011 becomes 1111; the connector is restarted and delivers a stretch once more",
+    ),
+    _round(
+        "3-round",
+        "4-damaged",
+        story="March 4th to 10th: orders get a channel, order 1005 comes back, a backfill reads all orders again; "
+        "then 13 records that no one can use",
+    ),
+)
+
+
+def tables(conf: Path = CONF) -> tuple[TableSpec, ...]:
+    """The source tables that the pipeline follows, by name."""
+    return load_tables(conf, CONNECTOR)
+
+
+def pipeline(
+    storage: Path,
+    source: Mapping[str, str],
+    spark: SparkSession | None = None,
+    progress: Progress | None = None,
+    conf: Path = CONF,
+) -> LocalPipeline:
+    """The pipeline as it is deployed, on a local storage folder.
+
+    Args:
+        storage: the folder for tables and all that the engine keeps.
+        source: where records come from: ``cdc.source``, and for Kafka its settings.
+        spark: the session to run on; by default one is made.
+        progress: is told of updates as they go.
+        conf: the folder of table and connector specs.
+    """
+    return LocalPipeline(
+        name="shop",
+        sources=[_PIPELINES / layer / "**" for layer in ("bronze", "silver", "gold")],
+        storage=storage,
+        configuration={"cdc.conf": str(conf), "cdc.connector": CONNECTOR, **source},
+        root_path=_PIPELINES,
+        spark=spark,
+        progress=progress,
+    )

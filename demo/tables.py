@@ -1,0 +1,31 @@
+"""Reading Delta tables as any Delta reader does: no Spark, no engine."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from deltalake import DeltaTable, QueryBuilder
+
+from dlt_local.names import TableName
+from dlt_local.storage import Storage
+
+Row = dict[str, Any]
+
+
+def folder(storage: Path, dataset: str, private: bool = False) -> Path:
+    """Where a dataset such as ``gold.orders`` lies in a storage folder."""
+    return Storage(storage).table(TableName(*dataset.split(".")), private)
+
+
+def query(sql: str, **tables: Path) -> list[Row]:
+    """The rows of a query over Delta tables, each named by its argument."""
+    builder = QueryBuilder()
+    for name, folder in tables.items():
+        builder = builder.register(name, DeltaTable(str(folder)))
+    rows: list[Row] = pa.table(builder.execute(sql).read_all()).to_pylist()
+    return rows
+
+
+def rows(table: Path) -> list[Row]:
+    """All rows of a Delta table, in no order."""
+    return query("SELECT * FROM t", t=table)

@@ -1,0 +1,5 @@
+"""`python -m dlt_local`."""
+
+from dlt_local.cli import main
+
+main(prog_name="python -m dlt_local")

@@ -1,0 +1,72 @@
+"""A conf folder with faults: the update is refused before anything is written, and each fault is told once."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from demo import shop
+from pyspark.sql import SparkSession
+from tests.support.shop_pipeline import Shop
+
+from dlt_local import UpdateFailed
+
+_FAULTS = ("UNKNOWN_KEY_COLUMN", "UNKNOWN_FIELD", "DUPLICATE_TABLE_NAME")
+
+
+@pytest.fixture(scope="module")
+def faulty(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """The shop with an unknown key column, a misspelt field and two tables of one name."""
+    folder = tmp_path_factory.mktemp("faulty")
+    tables = shutil.copytree(shop.CONF, folder / "conf") / "tables" / "shop"
+    _replace(tables / "orders.yml", "key: [order_id]", "key: [order_no]")
+    _replace(tables / "products.yml", "expectations:", "expectatoins:")
+    shutil.copy(tables / "customers.yml", tables / "clients.yml")
+    _replace(tables / "clients.yml", "table: shop.dbo.customers", "table: shop.dbo.clients\nname: customers")
+    return Shop(folder, spark, conf=folder / "conf")
+
+
+@pytest.fixture(scope="module")
+def refusal(faulty: Shop) -> str:
+    """What the user reads."""
+    with pytest.raises(UpdateFailed) as raised:
+        faulty.update()
+    return str(raised.value)
+
+
+def test_nothing_is_written(faulty: Shop, refusal: str) -> None:
+    assert not (faulty.storage / "tables").exists()
+    assert not (faulty.storage / "system" / "checkpoints").exists()
+    assert not (faulty.storage / "system" / "private").exists()
+
+
+@pytest.mark.parametrize("condition", _FAULTS)
+def test_each_fault_is_told_once(refusal: str, condition: str) -> None:
+    assert refusal.count(f"{condition}  ") == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("orders.yml:3:7", "did you mean `order_id`?"),
+        ("products.yml:13:1", "did you mean `expectations`?"),
+        ("customers.yml:2:8", "clients.yml:2"),
+    ],
+)
+def test_each_fault_has_its_place_and_its_fix(faulty: Shop, refusal: str, place: str, told: str) -> None:
+    lines = refusal.splitlines()
+    at = next(number for number, line in enumerate(lines) if place in line)
+    assert str(faulty.conf / "tables" / "shop" / place) in lines[at]
+    assert told in lines[at + 1]
+    assert lines[at + 2].strip().startswith("fix: ")
+
+
+def test_mended_it_runs(faulty: Shop, refusal: str) -> None:
+    shutil.rmtree(faulty.conf)
+    shutil.copytree(shop.CONF, faulty.conf)
+    assert len(faulty.pipeline.dry_run().nodes) == 28
+
+
+def _replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new))

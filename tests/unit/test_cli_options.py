@@ -1,0 +1,122 @@
+"""What the command line makes of its options and of a bundle, before anything runs."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.support.bundle_folder import SMALLEST, write_bundle
+
+from dlt_local.cli import main
+from dlt_local.settings import Options, SettingMissing, settings
+
+BUNDLE = """
+bundle: {name: b}
+variables: {source: {default: captures}}
+targets: {dev: {}}
+resources:
+  pipelines:
+    shop:
+      name: Shop
+      catalog: main
+      schema: sales
+      root_path: src
+      libraries: [{glob: {include: src/**}}]
+      configuration: {source: "${var.source}", jaas: "{{secrets/kafka/jaas}}", kept: as it is}
+"""
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    return write_bundle(tmp_path, {"databricks.yml": BUNDLE})
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(each) for each in arguments], catch_exceptions=False)
+
+
+def test_options_alone_are_enough() -> None:
+    told = settings(Options(sources=("a.py",), storage=Path("data/shop"), configuration={"k": "v"}))
+    assert (told.name, told.sources, told.storage) == ("shop", ("a.py",), Path("data/shop"))
+    assert (told.schema, told.catalog, told.root_path, told.configuration) == ("default", None, None, {"k": "v"})
+
+
+def test_a_bundle_says_everything(bundle: Path) -> None:
+    told = settings(Options(bundle=bundle))
+    assert (told.name, told.catalog, told.schema, told.root_path) == ("Shop", "main", "sales", bundle / "src")
+    assert told.sources == (f"{bundle}/src/**",)
+    assert told.stored() == bundle / ".databricks/local/dev/shop"
+    assert told.configuration == {"source": "captures", "jaas": "{{secrets/kafka/jaas}}", "kept": "as it is"}
+
+
+def test_options_go_before_the_bundle(bundle: Path) -> None:
+    said = Options(
+        bundle=bundle,
+        sources=("mine.py",),
+        storage=Path("mine"),
+        name="mine",
+        schema="other",
+        catalog="dev",
+        root_path=Path(),
+        configuration={"source": "kafka", "more": "1"},
+        variables={"source": "of the variable"},
+    )
+    told = settings(said)
+    assert (told.name, told.sources, told.storage, told.schema) == ("mine", ("mine.py",), Path("mine"), "other")
+    assert (told.catalog, told.root_path) == ("dev", Path())
+    assert told.configuration == {"source": "kafka", "jaas": "{{secrets/kafka/jaas}}", "kept": "as it is", "more": "1"}
+
+
+def test_a_variable_s_value_comes_from_the_command_line(bundle: Path) -> None:
+    assert settings(Options(bundle=bundle, variables={"source": "kafka"})).configuration["source"] == "kafka"
+
+
+def test_the_bundle_of_the_working_directory_needs_no_option(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(bundle)
+    assert settings(Options()).name == settings(Options(target="dev")).name == "Shop"
+    assert settings(Options(sources=("a.py",))).name == "pipeline"
+
+
+def test_the_event_log_needs_a_storage_only(tmp_path: Path) -> None:
+    assert settings(Options(storage=tmp_path), needs_sources=False).stored() == tmp_path
+
+
+def test_a_secret_of_a_workspace_must_be_given_here(bundle: Path) -> None:
+    with pytest.raises(SettingMissing, match=r"jaas is \{\{secrets/kafka/jaas\}\}"):
+        settings(Options(bundle=bundle)).check_secrets()
+    settings(Options(bundle=bundle, configuration={"jaas": "mine"})).check_secrets()
+
+
+def test_run_tells_what_it_lacks_in_plain_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    nothing = invoke("run")
+    assert (nothing.exit_code, nothing.stdout) == (1, "")
+    assert nothing.stderr.startswith("nothing says what to run\n  fix: ")
+    no_storage = invoke("run", "--source", "a.py")
+    assert (no_storage.exit_code, no_storage.stderr[:24]) == (1, "no storage folder is sai")
+
+
+def test_the_faults_of_a_bundle_are_told_once_and_without_a_trace(tmp_path: Path) -> None:
+    faulty = write_bundle(tmp_path, {"databricks.yml": SMALLEST.replace("src/**", "'${var.a}/${var.b}'")})
+    result = invoke("graph", "--bundle", faulty)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("UNKNOWN_VARIABLE") == 2
+    assert result.stderr.count(f"{faulty}/databricks.yml:6") == 2
+    assert "Traceback" not in result.stderr
+
+
+def test_a_trace_is_shown_on_request(tmp_path: Path) -> None:
+    result = invoke("graph", "--traceback", "--bundle", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Traceback") and "in read_bundle" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--set", "--var"])
+def test_a_pair_needs_an_equals_sign(option: str) -> None:
+    result = invoke("run", "--source", "a.py", option, "cdc.conf")
+    assert result.exit_code == 2
+    assert "`cdc.conf` is not of the form key=value" in result.stderr
+
+
+def test_an_event_log_that_is_not_there_is_told(tmp_path: Path) -> None:
+    result = invoke("events", "--storage", tmp_path)
+    assert (result.exit_code, result.stderr) == (1, f"no update has run on {tmp_path}\n")

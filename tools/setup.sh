@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Makes .venv from requirements.txt and fetches Spark's jars. Every make target begins with it: once all is there, it
+# only looks (under a second). What is missing on the machine is told in one line, before anything is done.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+made_of=.venv/made-of
+jars=.venv/jars
+
+stop() {
+  echo "$1" >&2
+  exit 1
+}
+
+fits() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+# The programs in .venv know its path by heart: one that came from elsewhere is of no use.
+has_environment() {
+  fits .venv/bin/python || return 1
+  if [ -e $made_of ]; then
+    [ "$(head -n 1 $made_of)" = "$(pwd)" ]
+  else
+    .venv/bin/python -c 'import pip' 2>/dev/null
+  fi
+}
+
+find_python() {
+  local name how
+  for name in ${PYTHON:-} python3.11 python3 python3.12 python3.13 python3.14; do
+    if command -v "$name" >/dev/null && fits "$name"; then
+      "$name" -c 'import ensurepip, venv' 2>/dev/null ||
+        stop "Python's venv module is needed: $name has none; install it (Debian: apt-get install python3-venv)"
+      echo "$name"
+      return
+    fi
+  done
+  how="install one (Debian 12: apt-get install python3 python3-venv; macOS: brew install python@3.11) or let PYTHON name it"
+  stop "Python 3.11 or newer is needed: $(python3 --version 2>/dev/null || echo 'no python3') is on PATH; $how"
+}
+
+check_java() {
+  local how="install one (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) or let\
+ JAVA_HOME point at it"
+  local java version
+  java="${JAVA_HOME:+$JAVA_HOME/bin/java}"
+  java="${java:-$(command -v java || true)}"
+  [ -n "$java" ] || stop "Java 17 or newer is needed: no java on PATH and JAVA_HOME is not set; $how"
+  [ -x "$java" ] || stop "Java 17 or newer is needed: $java does not exist; $how"
+  # Java 8 calls itself 1.8
+  version=$("$java" -version 2>&1 | sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p' || true)
+  [ "${version:-0}" -ge 17 ] || stop "Java 17 or newer is needed: $java is Java ${version:-of no known version}; $how"
+}
+
+make_environment() {
+  local wanted site
+  wanted=$(pwd && cat requirements.txt)
+  if has_environment && [ "$(cat $made_of 2>/dev/null)" = "$wanted" ]; then
+    return
+  fi
+  echo "set-up: installing requirements.txt into .venv (a minute or two, once)"
+  has_environment || "$python" -m venv --clear .venv
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+  # With pipelines/ on its path, .venv/bin/python runs `-m dlt_local` and `-m cdc` from the checkout itself.
+  site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  echo "$(pwd)/pipelines" >"$site/debezium-dlt.pth"
+  echo "$wanted" >$made_of
+}
+
+fetch_jars() {
+  local lock folder
+  lock=$(cksum <pipelines/dlt_local/ivy.xml)
+  if [ "$(sed -n 1p $jars 2>/dev/null)" = "$lock" ] && [ -d "$(sed -n 2p $jars)" ]; then
+    return
+  fi
+  echo "set-up: fetching Spark's jars into the cache (23 MB, once)"
+  folder=$(.venv/bin/python -m dlt_local jars spark)
+  printf '%s\n%s\n' "$lock" "$folder" >$jars
+}
+
+has_environment || python=$(find_python)
+check_java
+make_environment
+fetch_jars
