@@ -121,7 +121,6 @@ def _play_round(stage: Stage, number: int, each: shop.Round) -> bool:
     before = counts(stage.storage, stage.tables)
     update = stage.pipeline.run()
     moved = _moved(stage, before, update)
-    console.print()
     console.print(report.accounted(f"update {number}: what became of its records", moved))
     console.print(report.applied(f"update {number}: what its changes were, and did", moved))
     return all(each.counts.adds_up for each in moved.values())

@@ -3,6 +3,7 @@
 python -m demo.notebook [--storage DIR] [NOTEBOOK]
 """
 
+import tempfile
 from pathlib import Path
 
 import click
@@ -21,13 +22,13 @@ def run(notebook: Path, storage: Path, spark: SparkSession) -> None:
 
     What are `%md` and `%sql` cells on Databricks are comments of the file, so they are passed over.
     """
-    session = isolated_session(spark, "default", {})
-    catalog = Catalog(session, storage)
-    for folder in sorted((storage / "tables").glob("*/*")):
-        catalog.register_table(TableName(folder.parent.name, folder.name), folder)
-    with active(session):
+    session = isolated_session(spark, {})
+    with tempfile.TemporaryDirectory() as scratch, active(session):
+        catalog = Catalog(session, "default", Path(scratch))
+        for folder in sorted((storage / "tables").glob("*/*")):
+            catalog.register_table(TableName(folder.parent.name, folder.name), folder)
         exec(compile(notebook.read_text(encoding="utf-8"), str(notebook), "exec"), {"spark": session})
-    catalog.clear()
+        catalog.clear()
 
 
 @click.command(name="notebook")

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
@@ -38,8 +37,7 @@ def accounted(title: str, by_table: Mapping[str, Moved]) -> Table:
     table.add_column("")
     for name, each in by_table.items():
         table.add_row(name, *_equation(each.counts))
-    table.add_section()
-    table.add_row("all", *_equation(sum((each.counts for each in by_table.values()), Counts())))
+    table.add_row("[bold]all[/]", *_equation(sum((each.counts for each in by_table.values()), Counts())))
     return table
 
 
@@ -55,14 +53,14 @@ _OPS = {"r": "reads", "c": "creates", "u": "updates", "d": "deletes"}
 def applied(title: str, by_table: Mapping[str, Moved]) -> Table:
     """What an update's changes were, what they did to silver's versions, and what gold holds since."""
     table = _table(title)
-    table.add_column("table")
-    headers = (*_OPS.values(), "redelivered", "versions\nupserted", "versions\ndeleted", "versions\nnow", "rows\nnow")
-    for header in headers:
+    table.add_column("table", vertical="bottom")
+    effects = ("came\nagain", "versions\nupserted", "versions\ndeleted", "versions\nnow", "rows\nnow")
+    for header in (*_OPS.values(), *effects):
         table.add_column(header, justify="right", vertical="bottom")
     for name, each in by_table.items():
         of_ops = [each.counts.ops[op] for op in _OPS]
-        effects = (each.counts.redelivered, each.upserted, each.deleted, each.versions, each.rows)
-        table.add_row(name, *map(_number, (*of_ops, *effects)))
+        rest = (each.counts.redelivered, each.upserted, each.deleted, each.versions, each.rows)
+        table.add_row(name, *map(_number, (*of_ops, *rest)))
     return table
 
 
@@ -148,4 +146,4 @@ def moment(time: datetime | None, timespec: str = "milliseconds") -> str:
 
 
 def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    return Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)

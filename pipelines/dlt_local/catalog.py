@@ -19,7 +19,7 @@ from dlt_local.names import TableName, quote
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
-def isolated_session(base: SparkSession, schema: str, configuration: Mapping[str, str]) -> SparkSession:
+def isolated_session(base: SparkSession, configuration: Mapping[str, str]) -> SparkSession:
     """A session on ``base``'s Spark with a catalog, settings and temporary views of its own.
 
     Raises:
@@ -44,29 +44,32 @@ def isolated_session(base: SparkSession, schema: str, configuration: Mapping[str
     session = SparkSession(base.sparkContext, java_session)
     for key, value in configuration.items():
         session.conf.set(key, value)
-    create_schema(session, schema)
-    session.catalog.setCurrentDatabase(schema)
     return session
-
-
-def create_schema(session: SparkSession, schema: str) -> None:
-    """Let a schema exist in the session's catalog; nothing is written for it."""
-    session.sql(f"CREATE DATABASE IF NOT EXISTS {quote(schema)}")
 
 
 class Catalog:
     """The names that a pipeline's queries can use, at planning time and while it runs."""
 
-    def __init__(self, session: SparkSession, scratch: Path) -> None:
+    def __init__(self, session: SparkSession, schema: str, scratch: Path) -> None:
+        """Take the session; unqualified names are in ``schema``; ``scratch`` is an empty folder that stays empty."""
         self.session = session
         self._scratch = scratch
         self._registered: set[TableName] = set()
         self._views: set[str] = set()
+        self._schemas: set[str] = set()
         self._lock = threading.RLock()
+        self._create_schema(schema)
+        session.catalog.setCurrentDatabase(schema)
+
+    def _create_schema(self, schema: str) -> None:
+        # Without a location of its own Spark would make a folder for it in the working directory.
+        if schema not in self._schemas:
+            self.session.sql(f"CREATE DATABASE IF NOT EXISTS {quote(schema)} LOCATION '{_text(self._scratch)}'")
+            self._schemas.add(schema)
 
     def register_placeholder(self, name: TableName, schema: StructType) -> None:
         """Let ``name`` be an empty table of this schema: enough to analyse queries over it, batch or streaming."""
-        create_schema(self.session, name.schema)
+        self._create_schema(name.schema)
         self.session.catalog.createTable(
             name.sql, path=str(self._scratch), source="parquet", schema=_without_char_types(schema)
         )
@@ -76,9 +79,8 @@ class Catalog:
         """Let ``name`` be the Delta table at ``path``."""
         with self._lock:
             if name not in self._registered:
-                create_schema(self.session, name.schema)
-                location = str(path).replace("\\", "\\\\").replace("'", "\\'")
-                self.session.sql(f"CREATE TABLE {name.sql} USING delta LOCATION '{location}'")
+                self._create_schema(name.schema)
+                self.session.sql(f"CREATE TABLE {name.sql} USING delta LOCATION '{_text(path)}'")
                 self._registered.add(name)
 
     def register_view(self, name: str, frame: DataFrame) -> None:
@@ -100,6 +102,10 @@ class Catalog:
                 self.session.sql(f"DROP TABLE IF EXISTS {name.sql}")
             self._views.clear()
             self._registered.clear()
+
+
+def _text(path: Path) -> str:
+    return str(path).replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _without_char_types(schema: StructType) -> StructType:

@@ -36,15 +36,32 @@ def has_rows(table: Path) -> bool:
 
 
 def schema(table: Path) -> StructType | None:
-    """The table's schema as of its latest commit, from the checksum that Delta writes beside each; None without one."""
+    """The table's schema as of its latest commit; None where Delta wrote no checksum beside it."""
+    metadata = _checksum(table).get("metadata")
+    return None if metadata is None else StructType.fromJson(json.loads(metadata["schemaString"]))
+
+
+def size_in_bytes(table: Path) -> int:
+    """The size of the table's live data files."""
+    return int(_checksum(table).get("tableSizeBytes", 0))
+
+
+def is_marked(table: Path, table_property: str) -> bool:
+    """True where the table has a property set to ``true``."""
+    configuration = _checksum(table).get("metadata", {}).get("configuration", {})
+    return str(configuration.get(table_property, "false")).lower() == "true"
+
+
+def _checksum(table: Path) -> dict[str, Any]:
+    """What Delta writes beside each commit: the table's metadata and totals as of it."""
     latest = version(table)
     if latest is None:
-        return None
+        return {}
     try:
-        told = json.loads((table / "_delta_log" / f"{latest:020d}.crc").read_text(encoding="utf-8"))
-        return StructType.fromJson(json.loads(told["metadata"]["schemaString"]))
-    except (FileNotFoundError, KeyError):
-        return None
+        told: dict[str, Any] = json.loads((table / "_delta_log" / f"{latest:020d}.crc").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return told
 
 
 def operation_metrics(table: Path, commit: int) -> dict[str, int]:

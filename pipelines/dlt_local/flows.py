@@ -310,6 +310,7 @@ class DatasetRunner:
         assert isinstance(node.dataset, Table)
         folder = self._storage.auto_cdc(args.target)
         drift.record(args, folder)
+        tables.mark_rows_if_large(self._session, node.dataset, self._path(args.target))
         state = State(folder, retention_seconds(node.dataset))
         return AutoCdcHandler(args, self._path(args.target), state, app)
 

@@ -47,7 +47,7 @@ class LocalPipeline:
         root_path: str | Path | None = None,
         spark: SparkSession | None = None,
         progress: Progress | None = None,
-        parallelism: int = 2,
+        parallelism: int = 4,
     ) -> None:
         """Describe the pipeline; nothing is read or written yet.
 
@@ -174,13 +174,13 @@ class LocalPipeline:
 
     @contextmanager
     def _resolved(self, drop: Sequence[str] = (), drop_all: bool = False) -> Iterator[tuple[Graph, Registry, Catalog]]:
-        session = isolated_session(self.spark, self.schema, self.configuration)
+        session = isolated_session(self.spark, self.configuration)
         registry = Registry(self.schema, session)
         scratch = Path(tempfile.mkdtemp(prefix="dlt_local-"))
         try:
             with active(session):
+                catalog = Catalog(session, self.schema, scratch)
                 faults = sources.load(sources.source_files(self.sources), registry, self.root_path)
-                catalog = Catalog(session, scratch)
                 dropped = {table_name(name, self.schema) for name in drop}
                 stored = {} if drop_all else self._stored_schemas(registry, session, dropped)
                 resolved, more = graph.resolve(registry, catalog, stored, self._latest_version)

@@ -9,9 +9,10 @@ from pyspark.sql.types import StructType
 from dlt_local import delta_log, faults
 from dlt_local.elements import Table
 
-# Deletion vectors let an update mark rows instead of writing their whole files anew.
-_DEFAULT_PROPERTIES = {"delta.enableDeletionVectors": "true"}
-_ENGINE_PROPERTIES = ("pipelines.",)
+_DELETION_VECTORS = "delta.enableDeletionVectors"
+# A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
+# deletion vectors; in a large one marking rows is what keeps an update's cost from growing with the table.
+_LARGE = 64 * 1024 * 1024
 
 
 def stored_schema(session: SparkSession, path: Path) -> StructType | None:
@@ -40,9 +41,17 @@ def _create(session: SparkSession, table: Table, schema: StructType, path: Path)
         builder = builder.partitionedBy(*table.partition_cols)
     if table.cluster_by:
         builder = builder.clusterBy(*table.cluster_by)
-    for key, value in (_DEFAULT_PROPERTIES | dict(table.table_properties)).items():
+    for key, value in table.table_properties.items():
         builder = builder.property(key, value)
     builder.execute()
+
+
+def mark_rows_if_large(session: SparkSession, table: Table, path: Path) -> None:
+    """Turn deletion vectors on for a table that is changed in place, once it is large; the declaration's word wins."""
+    if _DELETION_VECTORS in table.table_properties or delta_log.is_marked(path, _DELETION_VECTORS):
+        return
+    if delta_log.size_in_bytes(path) > _LARGE:
+        session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('{_DELETION_VECTORS}' = 'true')")
 
 
 def _covers(stored: StructType, wanted: StructType) -> bool:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from demo import shop
 from demo.__main__ import main
 from tests.support.shop_model import golden
-from tests.support.shop_pipeline import Shop, StagedShop, difference
+from tests.support.shop_pipeline import StagedShop, difference, published
 
 _PARTS = ("conf", "demo", "pipelines", "tools")
 
@@ -80,12 +80,7 @@ def test_its_tables_fit_a_terminal_of_100_columns(played: Played) -> None:
 
 
 def test_three_updates_give_the_same_as_one_for_each_capture(played: Played, staged_shop: StagedShop) -> None:
-    tables = Shop(played.checkout / ".databricks", staged_shop.shop.spark)
-    shutil.move(played.checkout / ".databricks" / "demo", tables.storage)
-    try:
-        assert not difference(staged_shop.tables, tables.tables())
-    finally:
-        shutil.move(tables.storage, played.checkout / ".databricks" / "demo")
+    assert not difference(staged_shop.tables, published(played.checkout / ".databricks" / "demo"))
 
 
 def test_it_writes_into_its_storage_only(played: Played) -> None:

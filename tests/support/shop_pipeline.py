@@ -56,7 +56,7 @@ class Shop:
 
     def tables(self) -> Tables:
         """Every published table as it is now."""
-        return {_dataset(folder): rows(folder) for folder in sorted((self.storage / "tables").glob("*/*"))}
+        return published(self.storage)
 
     def counts(self) -> dict[str, Counts]:
         """What has become of each source table's records."""
@@ -93,6 +93,11 @@ class StagedShop:
     def tables(self) -> Tables:
         """What it holds after all captures."""
         return self.after[STAGES[-1]]
+
+
+def published(storage: Path) -> Tables:
+    """Every published table of a storage folder."""
+    return {_dataset(folder): rows(folder) for folder in sorted((storage / "tables").glob("*/*"))}
 
 
 def difference(expected: Tables, got: Tables) -> str:
