@@ -161,6 +161,7 @@ def _show_tables(stage: Stage) -> None:
     title = f"gold.orders_history: order {_ORDER} from first to last version"
     console.print(report.history(title, _versions(stage.storage), _columns(stage.tables)))
     console.print(report.rejects(_rejects(stage)))
+    console.print()
     # A path and a command are there to be copied: no line of theirs is cut in two.
     for line in report.whereabouts(_from_here(stage.storage), _from_here(Path(sys.executable))):
         console.print(line, soft_wrap=True, markup=False)

@@ -83,8 +83,8 @@ def orders(rows: Iterable[Row]) -> Table:
             str(row["customer_id"]),
             escape(row["status"]),
             f"{row['total']:,}",
-            moment(row["placed_at"], "seconds"),
-            moment(row["paid_at"], "seconds"),
+            moment(row["placed_at"]),
+            moment(row["paid_at"]),
             escape(row["channel"] or ""),
         )
     return table
@@ -94,8 +94,8 @@ def history(title: str, versions: Sequence[Row], columns: Sequence[str]) -> Tabl
     """The versions of one order, oldest first, and which columns changed with each."""
     table = _table(title)
     table.add_column("version", justify="right")
-    for header in ("valid from (UTC)", "valid to", "status"):
-        table.add_column(header)
+    for header in ("valid from (UTC)", "valid to (UTC)", "status"):
+        table.add_column(header, no_wrap=True)
     table.add_column("total", justify="right")
     table.add_column("changed")
     before: Row | None = None
@@ -116,7 +116,7 @@ def rejects(rows: Iterable[Row]) -> Table:
     """The records that could not be decoded: why, and where they are in Kafka."""
     table = _table("silver.*_rejects: what could not be decoded, and why")
     table.add_column("reason", no_wrap=True)
-    table.add_column("topic[partition]@offset", no_wrap=True)
+    table.add_column(escape("topic[partition]@offset"), no_wrap=True)
     table.add_column("message", overflow="fold")
     for row in rows:
         place = f"{row['topic']}[{row['partition']}]@{row['offset']}"
@@ -136,13 +136,13 @@ def whereabouts(storage: str, python: str) -> Iterator[str]:
     yield f"  {python} -m demo.notebook --storage {storage}"
 
 
-def moment(time: datetime | None, timespec: str = "milliseconds") -> str:
-    """A point in time for people; nothing for none.
+def moment(time: datetime | None) -> str:
+    """A point in time for people, to the second; nothing for none.
 
     >>> moment(datetime(2026, 3, 2, 8, 12, 3, 117000))
-    '2026-03-02 08:12:03.117'
+    '2026-03-02 08:12:03'
     """
-    return "" if time is None else time.replace(tzinfo=None).isoformat(" ", timespec)
+    return "" if time is None else f"{time:%Y-%m-%d %H:%M:%S}"
 
 
 def _table(title: str) -> Table:

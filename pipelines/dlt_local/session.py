@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from dlt_local.jars import jars, java
+
+_QUIET = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
 
 _SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
@@ -14,13 +17,13 @@ _SMALL_DATA = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # The compiler for long runs competes with the run itself where there are two cores.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_QUIET}",
 }
 LARGE_DATA = {
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC {_QUIET}",
 }
 """Settings for updates of a million rows and more; the defaults suit tests and small tables, where all is fixed cost
 (an AUTO CDC batch of 20 rows: 13 s with Spark's own settings, 4 s with these)."""
@@ -32,17 +35,13 @@ _DEFAULTS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.catalogImplementation": "in-memory",
+    # For each column operation pyspark would ask the JVM three times where in the user's code it stands.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # Driver and executor are one process: a machine that slept has lost nothing.
+    "spark.executor.heartbeatInterval": "1h",
+    "spark.network.timeout": "24h",
     **_SMALL_DATA,
 }
-
-_REPEATERS = (
-    "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution",
-    "org.apache.spark.executor.Executor",
-    "org.apache.spark.scheduler.TaskSetManager",
-    "org.apache.spark.sql.execution.datasources.FileFormatWriter",
-    "org.apache.spark.sql.delta.files.DeltaFileFormatWriter",
-    "org.apache.spark.util.Utils",
-)
 
 
 def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -55,6 +54,7 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
         JavaMissing: no Java 17 or newer.
         JarsNotFetched: Delta's and Kafka's jars are not in the cache and could not be fetched.
     """
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java()))))
     # Python workers are not needed: nothing here runs Python on data. The driver is this very process.
     builder = SparkSession.builder.master("local[*]").appName("dlt_local")
@@ -66,15 +66,4 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     }
     for key, value in (_DEFAULTS | own | dict(settings or {})).items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    _quiet(session)
-    return session
-
-
-def _quiet(session: SparkSession) -> None:
-    """Errors reach the user once, as the engine's own; Spark's loggers would print each again as a Java trace."""
-    session.sparkContext.setLogLevel("ERROR")
-    jvm = session._jvm
-    assert jvm is not None
-    for logger in _REPEATERS:
-        jvm.org.apache.logging.log4j.core.config.Configurator.setLevel(logger, jvm.org.apache.logging.log4j.Level.OFF)
+    return builder.getOrCreate()

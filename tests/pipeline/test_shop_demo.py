@@ -59,7 +59,7 @@ def test_it_ends_well(played: Played) -> None:
 def test_it_shows_where_every_record_went(played: Played) -> None:
     assert played.output.count(" holds") == 3 * 5
     assert "DOES NOT HOLD" not in played.output
-    assert "tombstone: 12" in played.output
+    assert "tombstone: 11" in played.output
 
 
 def test_it_shows_orders_one_history_and_the_rejects(played: Played) -> None:
@@ -67,7 +67,7 @@ def test_it_shows_orders_one_history_and_the_rejects(played: Played) -> None:
     for order in golden("4-damaged", "orders"):
         wanted = [str(order["order_id"]), str(order["customer_id"]), *order["status"].split()]
         assert any(line[: len(wanted)] == wanted for line in lines), order
-    assert "2026-03-02 08:12:03.117" in played.output
+    assert "2026-03-02 08:12:03" in played.output
     assert "still valid" in played.output
     assert played.output.count("shopserver.shop.dbo.orders[0]@11") == 9
     assert played.output.count("shopserver.shop.dbo.customers[0]@2") == 4
