@@ -84,8 +84,7 @@ class BadKafkaOptions(ValueError):
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            f"cdc.kafka.options is `{text}`.\n  fix: write a JSON object, such as"
-            ' {"kafka.sasl.mechanism": "PLAIN"}.'
+            f'cdc.kafka.options is `{text}`.\n  fix: write a JSON object, such as {{"kafka.sasl.mechanism": "PLAIN"}}.'
         )
 
 
@@ -172,9 +171,7 @@ def _checked(line: Column, text: Column, file: Column) -> Column:
         file,
         F.lit("\n  a line of this capture is no record as `kcat -C -J` prints it: "),
         F.substring(text, 1, 200),
-        F.lit(
-            "\n  fix: mend or remove the line, or move the file out of the capture folder; then run again."
-        ),
+        F.lit("\n  fix: mend or remove the line, or move the file out of the capture folder; then run again."),
     )
     return F.when(is_record, line).otherwise(F.raise_error(message))
 
@@ -208,9 +205,7 @@ def _headers(flat: Column) -> Column:
     places = F.sequence(F.lit(0), F.size(flat) - 2, F.lit(2))
     pairs = F.transform(
         places,
-        lambda place: F.struct(
-            F.get(flat, place).alias("key"), F.get(flat, place + 1).cast("binary").alias("value")
-        ),
+        lambda place: F.struct(F.get(flat, place).alias("key"), F.get(flat, place + 1).cast("binary").alias("value")),
     )
     return F.when(F.size(flat) > 0, pairs)
 

@@ -1,6 +1,6 @@
 """What the engine says when something is not as it must be: the condition, the dataset, the place, the way out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -78,14 +78,6 @@ class FlowError(LocalPipelineError):
 
 class ExpectationFailed(FlowError):
     """A row broke an expectation of the kind `expect_or_fail`; the whole batch was rolled back."""
-
-
-class GraphErrors(LocalPipelineError):
-    """All faults found while the declarations were loaded and resolved; nothing was run or written."""
-
-    def __init__(self, errors: Sequence[Exception]) -> None:
-        self.errors = tuple(errors)
-        super().__init__("\n".join(str(error) for error in self.errors))
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

@@ -39,7 +39,6 @@ class FlowMetrics:
 
     num_output_rows: int = 0
     dropped_rows: int = 0
-    batches: int = 0
     cdc: CdcMetrics | None = None
     failed: dict[str, int] = field(default_factory=dict)
     """Expectation -> rows that did not meet it."""
@@ -234,7 +233,6 @@ class DatasetRunner:
     def _count(self, node: Node, path: Path, metrics: FlowMetrics, observed: Observation | None) -> None:
         version = delta_log.version(path)
         assert version is not None
-        metrics.batches += 1
         metrics.num_output_rows += delta_log.operation_metrics(path, version).get("numOutputRows", 0)
         if observed is not None and isinstance(node.dataset, Table):
             _add_expectations(metrics, node.dataset.expectations, observed.get)
@@ -282,7 +280,6 @@ class DatasetRunner:
         query.awaitTermination()
         for progress in query.recentProgress:
             metrics.num_output_rows += max(progress.numInputRows, 0)
-            metrics.batches += 1
 
     def _once(self, node: Node, flow: ResolvedFlow, run: Callable[[], None]) -> None:
         done = self._storage.checkpoint(node.name, flow.flow.name) / "once.json"
@@ -340,7 +337,6 @@ class DatasetRunner:
             batch = expectations.enforce(batch, node.name, rules)
         done = self._handler(node, args, app).apply(batch, batch_id)
         metrics.cdc = done if metrics.cdc is None else metrics.cdc + done
-        metrics.batches += 1
 
     def _snapshots(self, node: Node, flow: ResolvedFlow, declared: SnapshotCdcFlow, metrics: FlowMetrics) -> None:
         args = self._args(node, flow)

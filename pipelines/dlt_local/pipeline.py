@@ -14,7 +14,7 @@ from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.snapshots import Applied
 from dlt_local.catalog import Catalog, active, isolated_session
 from dlt_local.elements import Table, View
-from dlt_local.errors import DeclarationError, GraphErrors, LocalPipelineError, did_you_mean
+from dlt_local.errors import DeclarationError, LocalPipelineError, did_you_mean
 from dlt_local.event_log import EventLog
 from dlt_local.flows import DatasetRunner
 from dlt_local.graph import Graph, Node
@@ -73,7 +73,6 @@ class LocalPipeline:
         self._spark = spark
         self._progress: Progress = progress or Silent()
         self._parallelism = parallelism
-        self._private: set[TableName] = set()
 
     @property
     def spark(self) -> SparkSession:
@@ -120,7 +119,7 @@ class LocalPipeline:
         """Load the source files and resolve the graph; run and write nothing.
 
         Raises:
-            GraphErrors: the declarations' faults, all of them.
+            UpdateFailed: the declarations' faults, all of them.
         """
         with self._resolved() as (resolved, _, _):
             return resolved
@@ -185,7 +184,7 @@ class LocalPipeline:
                 stored = {} if drop_all else self._stored_schemas(registry, session, dropped)
                 resolved, more = graph.resolve(registry, catalog, stored, self._latest_version)
             if faults or more:
-                raise UpdateFailed(None, [*faults, *more]) from GraphErrors([*faults, *more])
+                raise UpdateFailed(None, [*faults, *more])
             yield resolved, registry, catalog
             catalog.clear()
         finally:

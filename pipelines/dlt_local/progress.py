@@ -27,7 +27,6 @@ class DatasetProgress:
     upserted: int = 0
     deleted: int = 0
     dropped: int = 0
-    late: int = 0
     started: float | None = None
     seconds: float = 0.0
     flows: dict[str, FlowMetrics] = field(default_factory=dict)
@@ -40,7 +39,6 @@ class DatasetProgress:
         self.dropped = sum(m.dropped_rows for m in every)
         self.upserted = sum(m.cdc.num_upserted_rows for m in every if m.cdc)
         self.deleted = sum(m.cdc.num_deleted_rows for m in every if m.cdc)
-        self.late = sum(m.cdc.num_late_events for m in every if m.cdc)
 
 
 class Progress(Protocol):

@@ -15,7 +15,6 @@ from dlt_local.elements import (
     Dataset,
     Expectation,
     Flow,
-    QueryFlow,
     Sink,
     Table,
     View,
@@ -110,10 +109,6 @@ class Registry:
             return view
         wanted = str(self.name(name)).lower()
         return next((t for t in self.tables.values() if str(t.name).lower() == wanted), None)
-
-    def query_flows(self) -> Iterator[QueryFlow]:
-        """The flows that are queries."""
-        return (flow for flow in self.flows if isinstance(flow, QueryFlow))
 
 
 _current: ContextVar[Registry | None] = ContextVar("registry", default=None)

@@ -1,27 +1,22 @@
-"""The notebooks, run here over the shop's tables, cell after cell."""
-
-from pathlib import Path
+"""The notebook, run here over the shop's tables, cell after cell."""
 
 import pytest
 from demo import notebook, shop
 from tests.support.shop_pipeline import StagedShop
 
-NOTEBOOKS = sorted((shop.CHECKOUT / "notebooks").glob("*.py"))
-
-
-@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_it_runs_and_writes_nothing(staged_shop: StagedShop, file: Path) -> None:
-    assert file.read_text().startswith("# Databricks notebook source\n")
-    before = staged_shop.shop.versions()
-    notebook.run(file, staged_shop.shop.storage, staged_shop.shop.spark)
-    assert staged_shop.shop.versions() == before
-
 
 def test_one_order_is_followed_to_its_records(staged_shop: StagedShop, capsys: pytest.CaptureFixture[str]) -> None:
+    before = staged_shop.shop.versions()
     notebook.run(notebook.NOTEBOOK, staged_shop.shop.storage, staged_shop.shop.spark)
+    assert staged_shop.shop.versions() == before
     shown = capsys.readouterr().out
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.splitlines() if "|" in line]
     assert ["8", "closed"] in [[row[0], row[4]] for row in cells if len(row) == 7]
     assert ["orders", "121", "102", "9", "10", "true"] in cells
     assert "false" not in {row[-1] for row in cells if len(row) == 6}
     assert {"BROKEN_JSON", "MISSING_KEY", "WRONG_TYPE"} <= {row[0] for row in cells if len(row) == 4}
+
+
+def test_a_workspace_takes_it_for_a_notebook() -> None:
+    for file in (shop.CHECKOUT / "notebooks").iterdir():
+        assert file.read_text().startswith("# Databricks notebook source\n"), file

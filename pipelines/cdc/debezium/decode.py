@@ -48,9 +48,7 @@ def rejects(decoded: DataFrame, table: TableSpec) -> DataFrame:
     """
     kept = (names.REASON, names.MESSAGE, names.TOPIC, names.PARTITION, names.OFFSET, names.RECORDED_AT)
     renamed = zip((*kept, names.KEY, names.VALUE), names.REJECT_COLUMNS, strict=True)
-    return decoded.where(F.col(names.OUTCOME) == REJECT).select(
-        *(F.col(old).alias(new) for old, new in renamed)
-    )
+    return decoded.where(F.col(names.OUTCOME) == REJECT).select(*(F.col(old).alias(new) for old, new in renamed))
 
 
 def change_columns(table: TableSpec) -> tuple[str, ...]:
@@ -142,10 +140,7 @@ def _finish(judged: DataFrame, table: TableSpec) -> DataFrame:
         F.col("offset").alias(names.OFFSET),
         F.col("timestamp").alias(names.RECORDED_AT),
         names.UNKNOWN,
-        *(
-            F.col(_VERDICT).getField(name).alias(name)
-            for name in (names.OUTCOME, names.REASON, names.MESSAGE)
-        ),
+        *(F.col(_VERDICT).getField(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
         F.when(outcome == REJECT, F.col("key")).alias(names.KEY),
         F.when(outcome == REJECT, F.col("value")).alias(names.VALUE),
     )

@@ -61,10 +61,7 @@ def key_texts(key: Column, names: tuple[str, ...]) -> Column:
     fields = dict.fromkeys(names, _TEXT)
     parsed = F.from_json(key.cast("string"), _with_payload(fields), _STRICT)
     return F.struct(
-        *(
-            F.coalesce(parsed.getField("payload").getField(name), parsed.getField(name)).alias(name)
-            for name in names
-        )
+        *(F.coalesce(parsed.getField("payload").getField(name), parsed.getField(name)).alias(name) for name in names)
     )
 
 

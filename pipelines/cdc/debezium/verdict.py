@@ -112,9 +112,6 @@ def _absent_values(table: TableSpec, row: Column) -> Iterator[Column]:
         elif column.on_missing == "reject":
             message = F.lit(f"column {column.name}: the record has no such field")
             yield F.when(text.isNull() & rows.lacks(row, column.name), _reject(Reason.MISSING_FIELD, message))
-        if (
-            column.unavailable == "reject"
-            and (unavailable := columns.is_unavailable(column, table)) is not None
-        ):
+        if column.unavailable == "reject" and (unavailable := columns.is_unavailable(column, table)) is not None:
             message = F.lit(f"column {column.name}: the connector did not know the unchanged value")
             yield F.when(unavailable, _reject(Reason.UNAVAILABLE_VALUE, message))

@@ -79,9 +79,7 @@ def fault(source: Column) -> Column:
             F.when(lsn(text).isNull(), F.concat(F.lit(f"source.{name} is no LSN: "), text))
             for name, text in (("commit_lsn", commit), ("change_lsn", change))
         ),
-        F.when(
-            serial_number(serial).isNull(), F.concat(F.lit("source.event_serial_no is no number: "), serial)
-        ),
+        F.when(serial_number(serial).isNull(), F.concat(F.lit("source.event_serial_no is no number: "), serial)),
         F.when(
             instant_of_millis(committed).isNull(),
             F.concat(F.lit("source.ts_ms is no time: "), F.coalesce(committed, F.lit("null"))),

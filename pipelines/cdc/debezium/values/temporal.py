@@ -34,9 +34,7 @@ def time(type_: SourceType, connector: ConnectorSpec) -> Conversion:
     unit = _time_unit(digits, connector)
     if unit == _ISO:
         return Conversion("ISO 8601 text", "string", lambda text: _time_of_text(text, digits))
-    return Conversion(
-        f"{_UNITS[unit]} since midnight", "string", lambda text: _time_of_day(text, unit, digits)
-    )
+    return Conversion(f"{_UNITS[unit]} since midnight", "string", lambda text: _time_of_day(text, unit, digits))
 
 
 def timestamp(type_: SourceType, connector: ConnectorSpec) -> Conversion:
@@ -111,9 +109,7 @@ def _divided(count: Column, by: int) -> Column:
 
 def _timestamp_of_micros(micros: Column) -> Column:
     epoch = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
-    return within(
-        micros, _FIRST_MICROSECOND, _LAST_MICROSECOND, F.timestamp_add("MICROSECOND", micros, epoch)
-    )
+    return within(micros, _FIRST_MICROSECOND, _LAST_MICROSECOND, F.timestamp_add("MICROSECOND", micros, epoch))
 
 
 def _timestamp_of_text(text: Column) -> Column:
@@ -140,9 +136,7 @@ def _date_of_text(text: Column) -> Column:
 def _time_of_day(text: Column, unit: int, digits: int) -> Column:
     count = text.try_cast("bigint")
     seconds, fraction = _divided(count, 10**unit), count % 10**unit
-    clock = F.concat_ws(
-        ":", _two(_divided(seconds, 3600)), _two(_divided(seconds, 60) % 60), _two(seconds % 60)
-    )
+    clock = F.concat_ws(":", _two(_divided(seconds, 3600)), _two(_divided(seconds, 60) % 60), _two(seconds % 60))
     whole = _with_fraction(clock, F.lpad(fraction.cast("string"), unit, "0"), digits)
     return within(count, 0, 86_400 * 10**unit - 1, whole)
 
