@@ -41,6 +41,11 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str]) -> Sp
             options[key] = value
     # A session made by newSession() would share the catalog; one made from the context has its own.
     java_session = jvm.org.apache.spark.sql.classic.SparkSession(base.sparkContext._jsc.sc(), options)
+    # Its shared state listens to every query of the process and keeps their plans, for a UI that is off. Each update
+    # makes such a session: the hundredth would have a hundred listeners at work.
+    listener = java_session.sharedState().statusStore().listener()
+    if listener.isDefined():
+        base.sparkContext._jsc.sc().listenerBus().removeListener(listener.get())
     session = SparkSession(base.sparkContext, java_session)
     for key, value in configuration.items():
         session.conf.set(key, value)

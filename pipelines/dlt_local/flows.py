@@ -22,7 +22,7 @@ from dlt_local.catalog import Catalog, active
 from dlt_local.elements import AutoCdcFlow, Expectation, QueryFlow, Sink, SnapshotCdcFlow, SnapshotSource, Table, View
 from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.graph import Graph, Node, ResolvedFlow
-from dlt_local.names import TableName
+from dlt_local.names import TableName, quote
 from dlt_local.registry import Registry, registration
 from dlt_local.storage import Storage, read_json, write_json
 
@@ -345,7 +345,9 @@ class DatasetRunner:
         self._register_inputs(flow)
         for snapshot, version in self._new_snapshots(declared.source, applied):
             rows = self._session.read.format("delta").load(str(target))
-            changes = differences(snapshot, rows, args, version)
+            _refuse_repeated_keys(snapshot, args, declared)
+            # Cut off from the target, which is written while the changes are still being read.
+            changes = differences(snapshot, rows, args, version).localCheckpoint()
             self._apply(node, args, changes, applied.count, self._app(node, flow), metrics)
             applied.add(version)
 
@@ -366,6 +368,17 @@ class DatasetRunner:
         location = flow.flow.location
         told = text.strip().splitlines() or [type(error).__name__]
         return FlowError("FLOW_FAILED", node.name, f"flow `{flow.flow.name}` ({location}): {told[0]}")
+
+
+def _refuse_repeated_keys(snapshot: DataFrame, args: ChangeArgs, flow: SnapshotCdcFlow) -> None:
+    keys = [quote(key) for key in args.keys]
+    repeated = snapshot.groupBy(*keys).count().where("count > 1").drop("count").limit(3).collect()
+    if repeated:
+        shown = ", ".join(str(row.asDict()) for row in repeated)
+        message = f"a snapshot of flow `{flow.name}` has more than one row for {shown}; {args.target} is as it was"
+        raise FlowError(
+            "AUTOCDC_SNAPSHOT_KEY_NOT_UNIQUE", str(args.target), message, "let the source give one row a key"
+        )
 
 
 def retention_seconds(table: Table) -> int:

@@ -73,6 +73,7 @@ class LocalPipeline:
         self._spark = spark
         self._progress: Progress = progress or Silent()
         self._parallelism = parallelism
+        self._session: SparkSession | None = None
 
     @property
     def spark(self) -> SparkSession:
@@ -173,21 +174,23 @@ class LocalPipeline:
 
     @contextmanager
     def _resolved(self, drop: Sequence[str] = (), drop_all: bool = False) -> Iterator[tuple[Graph, Registry, Catalog]]:
-        session = isolated_session(self.spark, self.configuration)
+        # One for all updates: Spark lets go of a session's streaming listeners only with the process.
+        self._session = session = self._session or isolated_session(self.spark, self.configuration)
         registry = Registry(self.schema, session)
         scratch = Path(tempfile.mkdtemp(prefix="dlt_local-"))
+        catalog = Catalog(session, self.schema, scratch)
         try:
             with active(session):
-                catalog = Catalog(session, self.schema, scratch)
                 faults = sources.load(sources.source_files(self.sources), registry, self.root_path)
                 dropped = {table_name(name, self.schema) for name in drop}
                 stored = {} if drop_all else self._stored_schemas(registry, session, dropped)
-                resolved, more = graph.resolve(registry, catalog, stored, self._latest_version)
+                seen = {} if drop_all else {n: self._latest_version(n) for n in registry.tables if n not in dropped}
+                resolved, more = graph.resolve(registry, catalog, stored, seen.get)
             if faults or more:
                 raise UpdateFailed(None, [*faults, *more])
             yield resolved, registry, catalog
-            catalog.clear()
         finally:
+            catalog.clear()
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _latest_version(self, target: TableName) -> object:

@@ -37,9 +37,11 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
     """Run every file; what they declare is in ``registry`` afterwards.
 
     Returns:
-        The faults, at most one a file, since a file stops at its first; later files are loaded all the same.
+        The faults, at most one a file, since a file stops at its first; later files are loaded all the same. One that
+        several files run into, such as a faulty conf folder that each of them reads, is told once.
     """
     faults: list[Exception] = []
+    told: set[tuple[type[Exception], str]] = set()
     with pipeline_modules(root_path), registration(registry):
         for number, file in enumerate(files):
             try:
@@ -47,7 +49,9 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
             except LocalPipelineError as error:
                 faults.append(error)
             except Exception as error:
-                faults.append(_at_users_line(error, file))
+                if (type(error), str(error)) not in told:
+                    faults.append(_at_users_line(error, file))
+                    told.add((type(error), str(error)))
     return faults
 
 

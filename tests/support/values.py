@@ -19,16 +19,13 @@ def converted(
     texts = spark.createDataFrame(
         [tuple(text for _, text in cases)], ", ".join(f"c{place} string" for place in range(len(cases)))
     )
-    shown = [
-        _shown(type_, connector, F.col(f"c{place}")).alias(f"v{place}")
-        for place, (type_, _) in enumerate(cases)
-    ]
+    shown = [_shown(type_, connector, F.col(f"c{place}")).alias(f"v{place}") for place, (type_, _) in enumerate(cases)]
     return list(texts.select(*shown).collect()[0])
 
 
 def _shown(type_: str, connector: ConnectorSpec, text: Column) -> Column:
     conversion = conversion_of(parse_type(type_)[0], connector)
-    value = conversion.convert(text).cast(conversion.target)
+    value = conversion.whole(text).cast(conversion.target)
     if conversion.target == "binary":
         return F.lower(F.hex(value))
     if conversion.target == "timestamp":

@@ -62,7 +62,11 @@ def test_floats_are_finite_or_null(spark: SparkSession) -> None:
     ("type_", "scale", "numbers"),
     [
         ("decimal(18,2)", 2, ["0", "1", "-1", "127", "128", "-128", "-129", "255", "256", "9" * 18, "-" + "9" * 18]),
-        ("decimal(38,10)", 10, ["0", "-1", LONGEST, "-" + LONGEST, str(2**63), str(-(2**63)), str(2**64), str(-(2**64))]),
+        (
+            "decimal(38,10)",
+            10,
+            ["0", "-1", LONGEST, "-" + LONGEST, str(2**63), str(-(2**63)), str(2**64), str(-(2**64))],
+        ),
         ("decimal(38,0)", 0, [LONGEST, "-" + LONGEST, str(2**64 - 1), str(-(2**64) - 1), str(2**126), str(-(2**126))]),
         ("decimal(38,38)", 38, [LONGEST, "-" + LONGEST, "1"]),
         ("decimal(19,0)", 0, [str(2**63 - 1), str(2**63), str(-(2**63)), str(-(2**63) - 1), "9" * 19]),

@@ -16,11 +16,18 @@ TEXTS = "_texts"
 """Struct of the row image's texts, named as at the source."""
 KEY_TEXTS = "_key_texts"
 """Struct of the key columns' texts, named as at the source."""
+MEASURES = "_measures"
+"""Struct of what the first of two steps gave, named as at the source."""
 
 
 def row_fields(table: TableSpec) -> tuple[str, ...]:
     """The fields of a row image that the table takes, in the spec's order."""
     return tuple(column.name for column in table.columns if not column.key_only)
+
+
+def required_fields(table: TableSpec) -> tuple[str, ...]:
+    """The fields that every row image has to have."""
+    return tuple(column.name for column in table.columns if column.on_missing == "reject" and not column.key_only)
 
 
 def key_columns(table: TableSpec) -> tuple[ColumnSpec, ...]:
@@ -68,11 +75,19 @@ def known_text(column: ColumnSpec, table: TableSpec) -> Column:
     return text if unavailable is None else F.when(~unavailable, text)
 
 
+def measures(table: TableSpec) -> Iterator[Column]:
+    """The first step of the conversions that have two, each under its column's name at the source."""
+    for column in table.columns:
+        if measure := conversion_of(column.type, table.connector).measure:
+            yield measure(known_text(column, table)).alias(column.name)
+
+
 def typed(table: TableSpec) -> Iterator[Column]:
     """The table's columns under their target names; a text that does not fit its type is null."""
     for column in table.columns:
-        text = known_text(column, table)
-        yield conversion_of(column.type, table.connector).convert(text).alias(column.target)
+        conversion, text = conversion_of(column.type, table.connector), known_text(column, table)
+        measured = F.col(MEASURES).getField(column.name)
+        yield conversion.convert(measured if conversion.measure else text).alias(column.target)
         if column.offset_target:
             yield offset_of_text(text).alias(column.offset_target)
 

@@ -13,6 +13,7 @@ _RECORD = ("topic", "partition", "offset", "timestamp", "key", "value")
 # Columns that live between two steps only.
 _PARSED, _DAMAGED, _KIND, _SOURCE = "_parsed", "_damaged", "_kind", "_source"
 _ROW, _BEFORE, _IN_ORDER, _VERDICT = "_row", "_before", "_in_order", "_verdict"
+_HAS_ROW, _MISSING_FIELDS = "_has_row", "_missing_fields"
 
 
 def decode(records: DataFrame, table: TableSpec) -> DataFrame:
@@ -25,7 +26,7 @@ def decode(records: DataFrame, table: TableSpec) -> DataFrame:
     and `_value`, the record's bytes.
     """
     # Each step is a projection of its own because the next one reads its columns more than once.
-    for step in (_parse, _open_envelope, _place_fields, _read_texts, _read_key, _convert, _judge, _finish):
+    for step in _STEPS:
         records = step(records, table)
     return records
 
@@ -94,22 +95,35 @@ def _place_fields(opened: DataFrame, table: TableSpec) -> DataFrame:
 
 def _read_texts(placed: DataFrame, table: TableSpec) -> DataFrame:
     row, in_order, fields = F.col(_ROW), F.col(_IN_ORDER), columns.row_fields(table)
-    return placed.select(
+    read = placed.select(
         "*",
         rows.texts(row, in_order, fields).alias(columns.TEXTS),
         rows.unknown(row, in_order, fields, table.excluded).alias(names.UNKNOWN),
+        row.isNotNull().alias(_HAS_ROW),
+        rows.missing(row, columns.required_fields(table)).alias(_MISSING_FIELDS),
     )
+    return read.drop(_ROW, _IN_ORDER)
 
 
 def _read_key(with_texts: DataFrame, table: TableSpec) -> DataFrame:
     if not columns.key_columns(table):
         return with_texts
     texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(_BEFORE), F.col("key"))
-    return with_texts.select("*", texts.alias(columns.KEY_TEXTS))
+    return with_texts.select("*", texts.alias(columns.KEY_TEXTS)).drop(_BEFORE)
 
 
-def _convert(with_texts: DataFrame, table: TableSpec) -> DataFrame:
-    return with_texts.select("*", *columns.typed(table))
+def _measure(with_texts: DataFrame, table: TableSpec) -> DataFrame:
+    measures = tuple(columns.measures(table))
+    of_position = position_of(table.connector).columns(F.col(_SOURCE), F.col(names.OP), table.connector)
+    return with_texts.select(
+        "*",
+        *(column.alias(name) for name, column in of_position.items()),
+        *((F.struct(*measures).alias(columns.MEASURES),) if measures else ()),
+    )
+
+
+def _convert(measured: DataFrame, table: TableSpec) -> DataFrame:
+    return measured.select("*", *columns.typed(table)).drop(columns.MEASURES)
 
 
 def _judge(converted: DataFrame, table: TableSpec) -> DataFrame:
@@ -120,20 +134,19 @@ def _judge(converted: DataFrame, table: TableSpec) -> DataFrame:
         kind=F.col(_KIND),
         op=F.col(names.OP),
         source=F.col(_SOURCE),
-        row=F.col(_ROW),
+        has_row=F.col(_HAS_ROW),
+        missing_fields=F.col(_MISSING_FIELDS),
     )
     return converted.select("*", judged.alias(_VERDICT))
 
 
 def _finish(judged: DataFrame, table: TableSpec) -> DataFrame:
-    source = F.col(_SOURCE)
     outcome = F.col(_VERDICT).getField(names.OUTCOME)
-    of_position = position_of(table.connector).columns(source, F.col(names.OP), table.connector)
     return judged.select(
         *columns.masked(table),
         names.OP,
-        *(column.alias(name) for name, column in of_position.items()),
-        F.lower(source.getField("snapshot")).alias(names.SNAPSHOT),
+        *position_of(table.connector).column_names,
+        F.lower(F.col(_SOURCE).getField("snapshot")).alias(names.SNAPSHOT),
         names.TRANSACTION_ID,
         F.col("topic").alias(names.TOPIC),
         F.col("partition").alias(names.PARTITION),
@@ -144,3 +157,16 @@ def _finish(judged: DataFrame, table: TableSpec) -> DataFrame:
         F.when(outcome == REJECT, F.col("key")).alias(names.KEY),
         F.when(outcome == REJECT, F.col("value")).alias(names.VALUE),
     )
+
+
+_STEPS = (
+    _parse,
+    _open_envelope,
+    _place_fields,
+    _read_texts,
+    _read_key,
+    _measure,
+    _convert,
+    _judge,
+    _finish,
+)

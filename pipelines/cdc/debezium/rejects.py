@@ -28,4 +28,4 @@ class Reason(Enum):
 def quoted(value: Column) -> Column:
     """A value for a message, cut to a readable length."""
     shown = F.when(F.length(value) > _SHOWN, F.concat(F.substring(value, 1, _SHOWN), F.lit("...")))
-    return F.concat(F.lit("`"), F.coalesce(shown, value), F.lit("`"))
+    return F.coalesce(F.concat(F.lit("`"), F.coalesce(shown, value), F.lit("`")), F.lit("null"))

@@ -34,6 +34,6 @@ def unknown(row: Column, in_order: Column, names: tuple[str, ...], excluded: tup
     return F.when(~none_left & (F.size(rest) > 0), rest)
 
 
-def lacks(row: Column, name: str) -> Column:
-    """True where the row image has no such field, not even a null."""
-    return ~F.map_contains_key(row, F.lit(name))
+def missing(row: Column, names: tuple[str, ...]) -> Column:
+    """Those of the fields that the row image lacks: it has not even a null for them."""
+    return F.array_except(F.array(*map(F.lit, names)).cast("array<string>"), F.map_keys(row))

@@ -6,11 +6,11 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc import names
-from cdc.debezium import columns, rows
+from cdc.debezium import columns
 from cdc.debezium.positions import position_of
 from cdc.debezium.rejects import Reason, quoted
 from cdc.debezium.values import conversion_of
-from cdc.spec.model import TableSpec
+from cdc.spec.model import ColumnSpec, TableSpec
 
 CHANGE, REJECT, IGNORED = "change", "reject", "ignored"
 _OPS = ("c", "u", "d", "r", "t")
@@ -18,48 +18,55 @@ _WITH_ROW = ("c", "u", "r")
 
 
 def verdict(
-    table: TableSpec, *, value: Column, damaged: Column, kind: Column, op: Column, source: Column, row: Column
+    table: TableSpec,
+    *,
+    value: Column,
+    damaged: Column,
+    kind: Column,
+    op: Column,
+    source: Column,
+    has_row: Column,
+    missing_fields: Column,
 ) -> Column:
     """A struct of outcome, reason and message.
 
     The first that applies decides, so the order goes from the record's form to its single values: what is
     wrong further out makes everything further in look wrong too.
     """
-    has_row = op.isin(*_WITH_ROW)
-    return F.coalesce(
+    needs_row = op.isin(*_WITH_ROW)
+    whole = (
         F.when(value.isNull(), _ignored(F.lit("tombstone"))),
         F.when(damaged, _damage(value)),
         F.when(kind.isNotNull(), _ignored(kind)),
         F.when(op.isNull(), _reject(Reason.NOT_AN_ENVELOPE, F.lit("the value has no `op`"))),
         *_of_another_table(table, source),
         F.when(~op.isin(*_OPS), _reject(Reason.UNKNOWN_OP, F.concat(F.lit("op is "), quoted(op)))),
-        F.when(has_row & row.isNull(), _reject(Reason.MISSING_ROW, F.lit("`after` is null"))),
+        F.when(needs_row & ~has_row, _reject(Reason.MISSING_ROW, F.lit("`after` is null"))),
         *_position_faults(table, source),
+    )
+    single = (
         *(F.when(op != "t", missing) for missing in _missing_keys(table)),
         *_wrong_types(table),
-        *(F.when(has_row, absent) for absent in _absent_values(table, row)),
-        F.struct(
-            F.lit(CHANGE).alias(names.OUTCOME),
-            F.lit(None).cast("string").alias(names.REASON),
-            F.lit(None).cast("string").alias(names.MESSAGE),
-        ),
+        *(F.when(needs_row, absent) for absent in _absent_values(table, missing_fields)),
     )
+    # Not one coalesce over all: generated as one method, that would be too long for the JVM to compile.
+    return F.coalesce(*whole, F.get(F.array_compact(F.array(*single)), F.lit(0)), _change())
+
+
+def _change() -> Column:
+    return _outcome(CHANGE, F.lit(None).cast("string"), F.lit(None).cast("string"))
 
 
 def _ignored(kind: Column) -> Column:
-    return F.struct(
-        F.lit(IGNORED).alias(names.OUTCOME),
-        kind.alias(names.REASON),
-        F.lit(None).cast("string").alias(names.MESSAGE),
-    )
+    return _outcome(IGNORED, kind, F.lit(None).cast("string"))
 
 
 def _reject(reason: Reason, message: Column) -> Column:
-    return F.struct(
-        F.lit(REJECT).alias(names.OUTCOME),
-        F.lit(reason.name).alias(names.REASON),
-        message.alias(names.MESSAGE),
-    )
+    return _outcome(REJECT, F.lit(reason.name), message)
+
+
+def _outcome(outcome: str, reason: Column, message: Column) -> Column:
+    return F.struct(F.lit(outcome).alias(names.OUTCOME), reason.alias(names.REASON), message.alias(names.MESSAGE))
 
 
 def _damage(value: Column) -> Column:
@@ -86,32 +93,34 @@ def _position_faults(table: TableSpec, source: Column) -> Iterator[Column]:
 
 def _missing_keys(table: TableSpec) -> Iterator[Column]:
     for column in columns.key_columns(table):
-        message = F.lit(f"column {column.name}: null in the row and in the record key")
-        yield F.when(columns.text_of(column, table).isNull(), _reject(Reason.MISSING_KEY, message))
+        is_missing = columns.text_of(column, table).isNull()
+        yield F.when(is_missing, _column_reject(Reason.MISSING_KEY, column, "null in the row and in the record key"))
 
 
 def _wrong_types(table: TableSpec) -> Iterator[Column]:
     """A text that its conversion made null: the only way in which one says that it cannot convert."""
     for column in table.columns:
+        if conversion_of(column.type, table.connector).is_total:
+            continue
         text = columns.known_text(column, table)
-        target = conversion_of(column.type, table.connector).target
-        if target != "string" or column.type.name == "time":
-            message = F.concat(
-                F.lit(f"column {column.name}: "), quoted(text), F.lit(f" is no {column.type} ({target})")
-            )
-            is_wrong = text.isNotNull() & F.col(f"`{column.target}`").isNull()
-            yield F.when(is_wrong, _reject(Reason.WRONG_TYPE, message))
+        is_wrong = text.isNotNull() & F.col(f"`{column.target}`").isNull()
+        message = F.concat(F.lit(f"column {column.name}: "), quoted(text), F.lit(f" is no {column.type}"))
+        yield F.when(is_wrong, _reject(Reason.WRONG_TYPE, message))
 
 
-def _absent_values(table: TableSpec, row: Column) -> Iterator[Column]:
+def _absent_values(table: TableSpec, missing_fields: Column) -> Iterator[Column]:
     for column in table.columns:
-        text = columns.text_of(column, table)
+        text, unavailable = columns.text_of(column, table), columns.is_unavailable(column, table)
+        if column.on_missing == "reject":
+            is_missing = F.array_contains(missing_fields, column.name)
+            yield F.when(is_missing, _column_reject(Reason.MISSING_FIELD, column, "the record has no such field"))
         if not column.nullable and column.target not in table.key:
-            message = F.lit(f"column {column.name}: null, and {column.type} NOT NULL at the source")
-            yield F.when(text.isNull(), _reject(Reason.UNEXPECTED_NULL, message))
-        elif column.on_missing == "reject":
-            message = F.lit(f"column {column.name}: the record has no such field")
-            yield F.when(text.isNull() & rows.lacks(row, column.name), _reject(Reason.MISSING_FIELD, message))
-        if column.unavailable == "reject" and (unavailable := columns.is_unavailable(column, table)) is not None:
-            message = F.lit(f"column {column.name}: the connector did not know the unchanged value")
-            yield F.when(unavailable, _reject(Reason.UNAVAILABLE_VALUE, message))
+            what = f"null, and {column.type} NOT NULL at the source"
+            yield F.when(text.isNull(), _column_reject(Reason.UNEXPECTED_NULL, column, what))
+        if column.unavailable == "reject" and unavailable is not None:
+            what = "the connector did not know the unchanged value"
+            yield F.when(unavailable, _column_reject(Reason.UNAVAILABLE_VALUE, column, what))
+
+
+def _column_reject(reason: Reason, column: ColumnSpec, what: str) -> Column:
+    return _reject(reason, F.lit(f"column {column.name}: {what}"))

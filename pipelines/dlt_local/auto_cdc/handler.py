@@ -395,7 +395,11 @@ class _FoldBatch(_Batch):
             return facts
         gone = F.col(SEQ) < F.col(latest.TRUNCATED_AT)
         with_kind = facts.crossJoin(F.broadcast(truncated))
-        return with_kind.withColumn(OP, F.when(gone, F.lit(DELETE)).otherwise(F.col(OP))).drop(latest.TRUNCATED_AT)
+        return (
+            with_kind.withColumn(OP, F.when(gone, F.lit(DELETE)).otherwise(F.col(OP)))
+            .withColumn(ROW, F.when(~gone, F.col(ROW)))
+            .drop(latest.TRUNCATED_AT)
+        )
 
     def _write_target(self, plan: DataFrame, planned: Row) -> tuple[int, int]:
         columns = {name: F.col(f"{ROW}.{quote(name)}") for name in self.args.columns.names}

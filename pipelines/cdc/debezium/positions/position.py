@@ -20,6 +20,6 @@ class Position:
     """Those columns, from ``source`` and the change's ``op``, by name; absent parts have an explicit lowest
     value."""
     fault: Callable[[Column], Column]
-    """From ``source``: why there is no position, as a sentence; null where there is one."""
+    """From ``source``, where those columns are at hand: why there is no position; null where there is one."""
     sequence: Callable[[ConnectorSpec], tuple[str, ...]]
     """The columns in the order in which they decide."""

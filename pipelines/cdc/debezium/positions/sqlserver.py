@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium.positions.position import Position
+from cdc.debezium.rejects import quoted
 from cdc.debezium.values.temporal import instant_of_millis
 from cdc.spec.model import ConnectorSpec
 
@@ -69,20 +70,21 @@ def columns(source: Column, op: Column, connector: ConnectorSpec) -> Mapping[str
 
 
 def fault(source: Column) -> Column:
-    """Why the record has no position; null where it has one."""
-    commit, change, serial, committed = (
-        source.getField(name) for name in ("commit_lsn", "change_lsn", "event_serial_no", "ts_ms")
-    )
+    """Why the record has no position; null where it has one.
+
+    What `columns` could not read is null there; a lowest ``commit_lsn`` is one that was absent.
+    """
+    unreadable = {
+        names.COMMIT_LSN: "commit_lsn",
+        names.CHANGE_LSN: "change_lsn",
+        names.EVENT_SERIAL_NO: "event_serial_no",
+        names.COMMITTED_AT: "ts_ms",
+    }
     return F.coalesce(
-        F.when(is_absent(commit), "source.commit_lsn is null"),
+        F.when(F.col(names.COMMIT_LSN) == LOWEST_LSN, "source.commit_lsn is null"),
         *(
-            F.when(lsn(text).isNull(), F.concat(F.lit(f"source.{name} is no LSN: "), text))
-            for name, text in (("commit_lsn", commit), ("change_lsn", change))
-        ),
-        F.when(serial_number(serial).isNull(), F.concat(F.lit("source.event_serial_no is no number: "), serial)),
-        F.when(
-            instant_of_millis(committed).isNull(),
-            F.concat(F.lit("source.ts_ms is no time: "), F.coalesce(committed, F.lit("null"))),
+            F.when(F.col(name).isNull(), F.concat(F.lit(f"source.{field} is "), quoted(source.getField(field))))
+            for name, field in unreadable.items()
         ),
     )
 

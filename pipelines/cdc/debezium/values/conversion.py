@@ -17,6 +17,15 @@ class Conversion:
     """The Spark type as DDL writes it: ``timestamp_ntz``."""
     convert: Callable[[Column], Column]
     """From the JSON value's text to the target. Never throws: a text that it cannot convert becomes null."""
+    measure: Callable[[Column], Column] | None = None
+    """A first step from the text to a plain number or to digits, which ``convert`` then gets in the text's
+    place: a step of its own where ``convert`` reads it several times, and Spark would make it anew each time."""
+    is_total: bool = False
+    """True where every text is a value."""
+
+    def whole(self, text: Column) -> Column:
+        """Both steps in one."""
+        return self.convert(self.measure(text) if self.measure else text)
 
 
 def casted(wire: str, target: str) -> Conversion:

@@ -53,7 +53,8 @@ def decimal(type_: SourceType, connector: ConnectorSpec) -> Conversion:
     return Conversion(
         "base64 of the unscaled number, big-endian two's complement",
         target,
-        lambda text: _scaled(_unscaled(text, is_long=precision > 18), scale).try_cast(target),
+        lambda digits: _scaled(_unscaled(digits, is_long=precision > 18), scale).try_cast(target),
+        measure=lambda text: F.hex(from_base64(text)),
     )
 
 
@@ -66,30 +67,30 @@ def _exactly(text: Column, precision: int, scale: int) -> Column:
 
 def _scaled(unscaled: Column, scale: int) -> Column:
     """Text of unscaled * 10^-scale: a product of two decimals would lose digits behind the 38th."""
-    return F.concat(unscaled.cast("string"), F.lit(f"E-{scale}"))
+    return F.concat(unscaled, F.lit(f"E-{scale}"))
 
 
-def _unscaled(text: Column, *, is_long: bool) -> Column:
-    """The whole number in base64 big-endian two's complement; null if it has more than 8 (long: 16) bytes."""
-    digits = F.hex(from_base64(text))
-    # Both sides of the comparison are upper-case hex: the first digit holds the sign.
+def _unscaled(digits: Column, *, is_long: bool) -> Column:
+    """The whole number, as text, of up to 16 (long: 32) hex digits in two's complement; of more: null."""
+    short = F.when(F.length(digits).between(1, 16), _short(digits).cast("string"))
+    return F.coalesce(short, F.when(F.length(digits) <= 32, _long(digits))) if is_long else short
+
+
+def _short(digits: Column) -> Column:
+    # 16 digits have their sign already; the sign of fewer is in the first, in upper-case hex.
+    is_negative = (digits >= "8") & (F.length(digits) < 16)
+    beyond = F.when(is_negative, F.call_function("shiftleft", F.lit(1).cast("bigint"), F.length(digits) * 4))
+    return F.conv(digits, 16, -10).cast("bigint") - F.coalesce(beyond, F.lit(0))
+
+
+def _long(digits: Column) -> Column:
     is_negative = digits >= "8"
-    sign = F.when(is_negative, "F").otherwise("0")
-    if not is_long:
-        # A longer text than 16 digits would be cut by lpad and be another number.
-        return F.when(F.length(digits).between(1, 16), _signed(F.lpad(digits, 16, sign)))
-    padded = F.lpad(digits, 32, sign)
-    high, low = _signed(F.substring(padded, 1, 16)), _unsigned(F.substring(padded, 17, 16))
+    high = _short(F.substr(digits, F.lit(1), F.length(digits) - 16)).cast("decimal(20,0)")
+    low = _unsigned(F.right(digits, F.lit(16)))
     # Towards zero, not down: else the first product of a negative 38-digit number has 39 digits.
     towards_zero = F.when(is_negative, 1).otherwise(0)
-    whole = F.try_multiply((high + towards_zero).cast("decimal(20,0)"), F.lit(_TWO_TO_64))
-    rest = low - towards_zero * F.lit(_TWO_TO_64)
-    return F.when(F.length(digits).between(1, 32), F.try_add(whole, rest))
-
-
-def _signed(digits: Column) -> Column:
-    """16 hex digits as a bigint."""
-    return F.conv(digits, 16, -10).cast("bigint")
+    whole = F.try_multiply(high + towards_zero, F.lit(_TWO_TO_64))
+    return F.try_add(whole, low - towards_zero * F.lit(_TWO_TO_64)).cast("string")
 
 
 def _unsigned(digits: Column) -> Column:

@@ -34,7 +34,8 @@ def time(type_: SourceType, connector: ConnectorSpec) -> Conversion:
     unit = _time_unit(digits, connector)
     if unit == _ISO:
         return Conversion("ISO 8601 text", "string", lambda text: _time_of_text(text, digits))
-    return Conversion(f"{_UNITS[unit]} since midnight", "string", lambda text: _time_of_day(text, unit, digits))
+    wire = f"{_UNITS[unit]} since midnight"
+    return Conversion(wire, "string", lambda count: _time_of_day(count, unit, digits), measure=_count)
 
 
 def timestamp(type_: SourceType, connector: ConnectorSpec) -> Conversion:
@@ -45,7 +46,8 @@ def timestamp(type_: SourceType, connector: ConnectorSpec) -> Conversion:
     return Conversion(
         f"{_UNITS[unit]} since 1970-01-01",
         "timestamp_ntz",
-        lambda text: _timestamp_of_micros(_micros(text.try_cast("bigint"), unit)),
+        lambda count: _timestamp_of_micros(_micros(count, unit)),
+        measure=_count,
     )
 
 
@@ -93,6 +95,10 @@ def _adaptive(digits: int) -> int:
     return 3 if digits <= 3 else 6 if digits <= 6 else 9
 
 
+def _count(text: Column) -> Column:
+    return text.try_cast("bigint")
+
+
 def _micros(count: Column, unit: int) -> Column:
     """A count of units as microseconds, rounded down; null on overflow."""
     if unit == 3:
@@ -133,8 +139,7 @@ def _date_of_text(text: Column) -> Column:
     return F.when(text.rlike(r"^\d{4}-\d\d-\d\dZ?$"), F.substring(text, 1, 10).try_cast("date"))
 
 
-def _time_of_day(text: Column, unit: int, digits: int) -> Column:
-    count = text.try_cast("bigint")
+def _time_of_day(count: Column, unit: int, digits: int) -> Column:
     seconds, fraction = _divided(count, 10**unit), count % 10**unit
     clock = F.concat_ws(":", _two(_divided(seconds, 3600)), _two(_divided(seconds, 60) % 60), _two(seconds % 60))
     whole = _with_fraction(clock, F.lpad(fraction.cast("string"), unit, "0"), digits)

@@ -6,4 +6,4 @@ from cdc.spec.model import ConnectorSpec, SourceType
 
 def text(type_: SourceType, connector: ConnectorSpec) -> Conversion:
     """As it comes: char and nchar padded to their length, uniqueidentifier in the server's upper case."""
-    return Conversion("text", "string", lambda value: value)
+    return Conversion("text", "string", lambda value: value, is_total=True)
