@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,12 @@ from pyspark.sql.types import StructType
 
 _FEW = 5
 _COMMIT = re.compile(r"^(\d{20})\.json$")
+
+
+def clear_half_made(table: Path) -> None:
+    """Remove a folder in which a killed update had begun a table and committed nothing."""
+    if table.exists() and not exists(table):
+        shutil.rmtree(table)
 
 
 def exists(table: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dlt_local import faults
+from dlt_local import delta_log, faults
 from dlt_local.storage import Storage
 
 Level = Literal["INFO", "WARN", "ERROR", "METRICS"]
@@ -88,6 +88,7 @@ class EventLog:
 def _publish(session: SparkSession, journal: Path, table: Path) -> None:
     # A line cut off by a kill is no event; DROPMALFORMED leaves it out.
     events = session.read.schema(_DDL).option("mode", "DROPMALFORMED").json(str(journal))
+    delta_log.clear_half_made(table)
     faults.reach("events.before")
     (
         events.coalesce(1)

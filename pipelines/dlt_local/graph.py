@@ -12,12 +12,11 @@ from datetime import UTC, datetime
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from dlt_local.auto_cdc import args as auto_cdc
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.snapshots import VERSION, as_auto_cdc, with_version
+from dlt_local.auto_cdc.snapshots import as_auto_cdc, with_version
 from dlt_local.catalog import Catalog
 from dlt_local.elements import AutoCdcFlow, Flow, QueryFlow, Sink, SnapshotCdcFlow, Table, View
 from dlt_local.errors import DeclarationError, did_you_mean
@@ -286,7 +285,7 @@ class _Resolver:
                 raise DeclarationError("NO_SNAPSHOT", message, flow.location, fix)
             if found is None:
                 stored = self.stored[flow.target]
-                version[0] = None
+                version[0] = self.latest_version(flow.target)
                 columns = [field for field in stored.fields if field.name not in (START_AT, END_AT)]
                 return spark.createDataFrame([], StructType(columns))
             version[0] = found[1]
@@ -294,8 +293,6 @@ class _Resolver:
 
         frame, plan = self._evaluate(QueryFlow(flow.name, flow.target, flow.location, source))
         typed = with_version(frame, version[0])
-        if version[0] is None and flow.scd_type == 2:
-            typed = typed.withColumn(VERSION, F.lit(None).cast(self.stored[flow.target][START_AT].dataType))
         changes = auto_cdc.resolve(as_auto_cdc(flow), typed)
         return self._applied(flow, frame, plan, changes, False)
 

@@ -64,7 +64,8 @@ def _relations(text: str) -> int:
 def _asks_for_changes(leaves: object) -> bool:
     for i in range(leaves.size()):  # type: ignore[attr-defined]
         leaf = leaves.apply(i)  # type: ignore[attr-defined]
-        if leaf.nodeName().startswith("StreamingRelation") and hasattr(leaf, "dataSource"):
+        # Sources of the newer kind, such as Kafka's, have no tables of the pipeline behind them.
+        if leaf.nodeName() == "StreamingRelation":
             options = str(leaf.dataSource().options()).lower()
             if any(option in options for option in _CHANGE_OPTIONS):
                 return True

@@ -17,7 +17,7 @@ _SMALL_DATA = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # The compiler for long runs competes with the run itself where there are two cores.
-    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_QUIET}",
+    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC {_QUIET}",
 }
 LARGE_DATA = {
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),

@@ -26,6 +26,7 @@ def materialize(session: SparkSession, table: Table, schema: StructType, path: P
     """Let the table exist with at least these columns."""
     stored = stored_schema(session, path)
     if stored is None:
+        delta_log.clear_half_made(path)
         _create(session, table, schema, path)
         faults.reach("table.created")
     elif not _covers(stored, schema):

@@ -393,7 +393,7 @@ class _FoldBatch(_Batch):
         truncated = self.newest_truncate(events)
         if truncated is None:
             return facts
-        gone = F.col(SEQ) < F.col(latest.TRUNCATED_AT)
+        gone = F.coalesce(F.col(SEQ) < F.col(latest.TRUNCATED_AT), F.lit(False))
         with_kind = facts.crossJoin(F.broadcast(truncated))
         return (
             with_kind.withColumn(OP, F.when(gone, F.lit(DELETE)).otherwise(F.col(OP)))

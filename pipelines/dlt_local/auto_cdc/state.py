@@ -56,6 +56,7 @@ class State:
     def append(self, entries: DataFrame, to: Path, batch: tuple[str, int]) -> None:
         """Add entries, once for each batch however often it is tried."""
         app, version = batch
+        delta_log.clear_half_made(to)
         (
             entries.withColumn(WRITTEN_AT, F.current_timestamp())
             .write.format("delta")
