@@ -10,6 +10,9 @@ from dlt_local.jars import jars, java
 
 _QUIET = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
 
+# C1 alone has 48 MB for its code and stops compiling when that is full, after a minute or two of this work.
+_LIGHT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+
 _SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
@@ -17,7 +20,7 @@ _SMALL_DATA = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # The compiler for long runs competes with the run itself where there are two cores.
-    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC {_QUIET}",
+    "spark.driver.extraJavaOptions": f"{_LIGHT} {_QUIET}",
 }
 LARGE_DATA = {
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),

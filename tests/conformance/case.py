@@ -81,6 +81,11 @@ class Case:
         spelled |= {name: folded.get(name.casefold(), name) for name in spelled if name not in exact}
         return [{spelled[name]: value for name, value in row.items()} for row in self.batches[batch]]
 
+    def last_reset(self, batch: int) -> int:
+        """The batch with which the source began when this one came: the last full refresh, or the first."""
+        resets = self.facts.get("full_refresh_before_batch") or []
+        return max((index for index in resets if index <= batch), default=0)
+
     def snapshot_version(self, batch: int) -> Any:
         """The version of the snapshot that this batch is."""
         stated = self.facts.get("snapshot_versions")

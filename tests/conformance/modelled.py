@@ -25,8 +25,7 @@ def table_after(case: Case, batch: int) -> Rows:
     Raises:
         Refused: the events since the last full refresh include one that no batch may contain.
     """
-    resets = [index for index in case.facts.get("full_refresh_before_batch") or [] if index <= batch]
-    return _Modelled(case, range(max(resets, default=0), batch + 1)).table()
+    return _Modelled(case, range(case.last_reset(batch), batch + 1)).table()
 
 
 def evaluate(sql: str, row: Row) -> Any:

@@ -102,7 +102,7 @@ def _snapshot_flow(case: Case, batch: int, folder: Path, api: Api) -> Iterator[s
     path = _folder(case, batch, folder)
     known = [
         f"({_literal(case.snapshot_version(index), case)}, {str(path / f'batch-{index:03}.json')!r})"
-        for index in range(batch + 1)
+        for index in range(case.last_reset(batch), batch + 1)
     ]
     yield _READ.format(function="source", ddl=_ddl(case.source_columns(batch)))
     yield _SNAPSHOTS.format(snapshots="[" + ", ".join(known) + "]")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+
 from cdc.debezium.values import conversion_of
 from cdc.spec.model import ConnectorSpec
 from cdc.spec.sqlserver_types import parse_type
-from pyspark.sql import Column, SparkSession
-from pyspark.sql import functions as F
 
 CONNECTOR = ConnectorSpec(name="shop", topic_prefix="server1")
 

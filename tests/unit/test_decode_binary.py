@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
-
 from tests.support.values import CONNECTOR, converted
 
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import pytest
 from pyspark.sql import SparkSession
-
 from tests.support.values import CONNECTOR, converted
 
 LONGEST = "99999999999999999999999999999999999999"

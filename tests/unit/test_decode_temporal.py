@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
-
 from tests.support.values import CONNECTOR, converted
 
 ADAPTIVE = [
