@@ -42,7 +42,7 @@ def outcome_of(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[Case, Api], Outcome]:
     """Outcome of a case; the first that is asked for runs all that share a pipeline with it."""
-    chosen = {item.callspec.id for item in request.session.items if isinstance(item, pytest.Function)}
+    chosen = {item.callspec.id for item in request.session.items if hasattr(item, "callspec")}
     groups = list(_groups([pair for pair, name in zip(CASES, _IDS, strict=True) if name in chosen]))
     known: dict[tuple[str, Api], Outcome] = {}
 
