@@ -70,7 +70,14 @@ def _configuration(case: Case) -> str:
     return repr(case.facts.get("spark_conf") or {})
 
 
-@pytest.mark.parametrize(("case", "api"), CASES, ids=_IDS)
+# Our own cases take a quarter of an hour; `make conformance` runs them, `make test` those of the documents and of Spark.
+_PARAMETERS = [
+    pytest.param(case, api, id=name, marks=[pytest.mark.long] if case.name.startswith("own_") else [])
+    for (case, api), name in zip(CASES, _IDS, strict=True)
+]
+
+
+@pytest.mark.parametrize(("case", "api"), _PARAMETERS)
 def test_the_target_is_what_the_case_states(
     case: Case, api: Api, outcome_of: Callable[[Case, Api], Outcome], tmp_path: Path
 ) -> None:

@@ -70,6 +70,14 @@ FLOWS = (
     Flow("newest", "structs", 1, "struct"),
     Flow("filled", "nulls", 1, ignore_nulls=_ALL, arguments={"ignore_null_updates": True}),
     Flow(
+        "refilled",
+        "truncates",
+        1,
+        has_truncates=True,
+        ignore_nulls=_ALL,
+        arguments={"ignore_null_updates": True},
+    ),
+    Flow(
         "filled_versions",
         "nulls",
         2,

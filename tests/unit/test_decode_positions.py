@@ -1,0 +1,84 @@
+"""Where a change stands: the sequence is never null, and orders changes as the server did."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.support.records import Record, Topic, frame
+from tests.support.tables import table
+
+from cdc import changes, decode, sequence
+
+ORDERS = table({"id": "int not null"})
+orders = Topic(ORDERS.topic)
+
+
+def in_sequence(spark: SparkSession, records: list[Record], spec: Any = ORDERS) -> list[int]:
+    """The records' places in the list, in the order of their sequences."""
+    found = changes(decode(frame(spark, records), spec), spec).withColumn("sequence", sequence(spec))
+    assert found.where("sequence IS NULL").count() == 0
+    return [row._offset for row in found.orderBy("sequence").collect()]
+
+
+def test_commits_changes_serials_and_deletes_decide_in_this_order(spark: SparkSession) -> None:
+    in_order = [
+        orders.create(id=1).at("9:0:1", "ff:0:1", serial=9),
+        orders.create(id=1).at("a:0:1", "1:0:1", serial=9),
+        orders.create(id=1).at("a:0:1", "a:0:1", serial=2),
+        orders.create(id=1).at("a:0:1", "a:0:1", serial=10),
+        orders.delete(id=1).at("b:0:1", "b:0:1", serial=1),
+        orders.create(id=1).at("b:0:1", "b:0:1", serial=1),
+    ]
+    backwards = list(reversed(in_order))
+    assert in_sequence(spark, backwards) == [5, 4, 3, 2, 1, 0]
+
+
+def test_letter_case_does_not_order(spark: SparkSession) -> None:
+    records = [orders.create(id=1).at("B:0:1"), orders.create(id=1).at("a:0:1"), orders.create(id=1).at("C:0:1")]
+    assert in_sequence(spark, records) == [1, 0, 2]
+
+
+@pytest.mark.parametrize("absent", [None, "NULL", "null", "00", "", "00000000:00000000:0000"])
+def test_a_snapshot_read_sorts_before_every_change_of_its_commit(spark: SparkSession, absent: str | None) -> None:
+    change = orders.create(id=1).at("25:160:5", "0:0:1", serial=1)
+    read = orders.read(id=1).with_source(change_lsn=absent, event_serial_no=absent)
+    assert in_sequence(spark, [change, read]) == [1, 0]
+
+
+def test_a_serial_number_is_compared_as_a_number_even_if_it_is_a_text(spark: SparkSession) -> None:
+    assert in_sequence(spark, [orders.create(id=1).at("a:0:1", serial=n) for n in ("10", 9, "2")]) == [2, 1, 0]
+
+
+def test_a_later_incarnation_comes_after_every_lsn_of_an_earlier(spark: SparkSession) -> None:
+    later = replace(ORDERS, connector=replace(ORDERS.connector, incarnation=1))
+    first = changes(decode(frame(spark, [orders.create(id=1).at("ff:0:1")]), ORDERS), ORDERS)
+    second = changes(decode(frame(spark, [orders.create(id=1).at("1:0:1")]), later), later)
+    both = first.unionByName(second).withColumn("sequence", sequence(ORDERS)).orderBy("sequence")
+    assert [row._incarnation for row in both.collect()] == [0, 1]
+
+
+def test_a_redelivered_record_has_the_sequence_that_it_had(spark: SparkSession) -> None:
+    record = orders.update(id=1)
+    found = changes(decode(frame(spark, [record, record.with_value(ts_ms=0)]), ORDERS), ORDERS)
+    assert found.select(sequence(ORDERS).alias("s")).distinct().count() == 1
+
+
+def test_inside_a_transaction_arrival_decides_where_the_connector_says_so(spark: SparkSession) -> None:
+    by_arrival = replace(ORDERS, connector=replace(ORDERS.connector, within_transaction="arrival"))
+    records = [
+        orders.delete(id=1).at("b:0:1", "b:0:9"),
+        orders.create(id=1).at("b:0:1", "b:0:5"),
+        orders.create(id=2).at("a:0:1", "c:0:1"),
+    ]
+    assert in_sequence(spark, records, by_arrival) == [2, 0, 1]
+    assert in_sequence(spark, records) == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "snapshot", [True, False, "true", "first", "first_in_data_collection", "last", "incremental", None]
+)
+def test_snapshot_is_kept_as_text_whatever_it_is(spark: SparkSession, snapshot: str | bool | None) -> None:
+    found = changes(decode(frame(spark, [orders.read(id=1).with_source(snapshot=snapshot)]), ORDERS), ORDERS)
+    expected = None if snapshot is None else str(snapshot).lower()
+    assert [row._snapshot for row in found.collect()] == [expected]
