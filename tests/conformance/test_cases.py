@@ -70,7 +70,7 @@ def _configuration(case: Case) -> str:
     return repr(case.facts.get("spark_conf") or {})
 
 
-# Our own cases take a quarter of an hour; `make conformance` runs them, `make test` those of the documents and of Spark.
+# Our own cases take a quarter of an hour: `make conformance` runs them, `make test` only the transcribed ones.
 _PARAMETERS = [
     pytest.param(case, api, id=name, marks=[pytest.mark.long] if case.name.startswith("own_") else [])
     for (case, api), name in zip(CASES, _IDS, strict=True)
