@@ -24,6 +24,8 @@ END = f"{OWN_PREFIX}end"
 IS_LAST_OF_RUN = f"{OWN_PREFIX}is_last_of_run"
 IS_HIDDEN = f"{OWN_PREFIX}is_hidden"
 """True for a fact that the target's rows do not tell."""
+IS_TOLD_BY_STATE = f"{OWN_PREFIX}is_told_by_state"
+"""True where the state knows a fact of the same key and sequence, be it this one or one that lost against it."""
 IS_TIE = f"{OWN_PREFIX}is_tie"
 IS_LATE = f"{OWN_PREFIX}is_late"
 IS_OUT_OF_ORDER = f"{OWN_PREFIX}is_out_of_order"
@@ -105,7 +107,7 @@ def _one_fact_a_sequence(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     counted = facts.groupBy(KEY, SEQ).agg(
         F.max_by(fact, place).alias("of_all"),
         F.max_by(F.when(~of_target, fact), F.when(~of_target, place)).alias("of_others"),
-        F.bool_or(F.col(ORIGIN) == STATE).alias("is_told_by_state"),
+        F.bool_or(F.col(ORIGIN) == STATE).alias(IS_TOLD_BY_STATE),
         F.first(EXISTING, ignorenulls=True).alias(EXISTING),
         F.count_if(from_batch).alias("of_batch"),
         F.max(F.when(from_batch, F.col(ARRIVED))).alias("arrived"),
@@ -113,18 +115,19 @@ def _one_fact_a_sequence(facts: DataFrame, args: ChangeArgs) -> DataFrame:
         F.max(F.when(~of_target, told)).alias("most_told"),
         F.max(F.when(of_target, told)).alias("told_by_target"),
     )
-    disagrees = ~F.col("is_told_by_state") & (F.col("told_by_target") != F.col("most_told"))
+    disagrees = ~F.col(IS_TOLD_BY_STATE) & (F.col("told_by_target") != F.col("most_told"))
     is_tie = F.coalesce((F.col("least_told") != F.col("most_told")) | disagrees, F.lit(False))
     of_key = Window.partitionBy(KEY).orderBy(SEQ)
     later = of_key.rowsBetween(Window.currentRow, Window.unboundedFollowing)
     earlier = of_key.rowsBetween(Window.unboundedPreceding, -1)
     is_new = F.col("of_batch") > 0
-    winner = F.when(F.col("is_told_by_state"), F.col("of_others")).otherwise(F.col("of_all"))
+    winner = F.when(F.col(IS_TOLD_BY_STATE), F.col("of_others")).otherwise(F.col("of_all"))
     return counted.withColumn("fact", winner).select(
         KEY,
         SEQ,
         *[F.col("fact")[name].alias(name) for name in (OP, ROW, AUTHORED, ORIGIN)],
         EXISTING,
+        IS_TOLD_BY_STATE,
         is_tie.alias(IS_TIE),
         F.when(is_tie | ~is_new, 0)
         .otherwise(F.col("of_batch") - F.when(F.col("fact")[ORIGIN] == BATCH, 1).otherwise(0))
@@ -258,10 +261,14 @@ def rows(folded: DataFrame) -> DataFrame:
 
 
 def is_to_remember(args: ChangeArgs) -> Column:
-    """True for a fact that neither the target will tell nor the state knows; of partial rows, every new fact."""
+    """True for a fact that neither the target will tell nor the state knows; of partial rows, every new fact.
+
+    Where the state knows a fact that has lost against this one, it must learn of this one too: its word goes before
+    the target's.
+    """
     if args.is_partial:
         return F.col(ORIGIN) == BATCH
-    return F.col(IS_HIDDEN) & (F.col(ORIGIN) != STATE)
+    return (F.col(IS_HIDDEN) | F.col(IS_TOLD_BY_STATE)) & (F.col(ORIGIN) != STATE)
 
 
 def hidden(folded: DataFrame, args: ChangeArgs) -> DataFrame:
