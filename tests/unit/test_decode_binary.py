@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.support.values import CONNECTOR, converted
+from tests.support.tables import CONNECTOR
+from tests.support.values import converted
 
 
 @pytest.mark.parametrize(

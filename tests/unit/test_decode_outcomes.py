@@ -17,8 +17,6 @@ ORDERS = table(
         "late": column("late", "int", on_missing="reject"),
     }
 )
-
-pytestmark = pytest.mark.long  # several sessions; some cases are still red, see CHANGELOG
 orders = Topic(ORDERS.topic)
 ROW = {"id": 1, "customer": "Ada", "total": "AMg=", "note": None, "late": None}
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.support.values import CONNECTOR, converted
-
-pytestmark = pytest.mark.long  # several sessions; some cases are still red, see CHANGELOG
+from tests.support.tables import CONNECTOR
+from tests.support.values import converted
 
 ADAPTIVE = [
     ("date", "17725", "2018-07-13"),
@@ -39,7 +38,7 @@ ADAPTIVE = [
     ("datetimeoffset(0)", "2018-07-13T12:23:45+11:00", "2018-07-13 01:23:45Z"),
     ("datetimeoffset(7)", "2026-01-02T03:04:05.1234567Z", "2026-01-02 03:04:05.123456Z"),
     ("datetimeoffset(3)", "2018-07-13T12:23:45.456-05:30", "2018-07-13 17:53:45.456Z"),
-    ("datetimeoffset(7)", "9999-12-31T23:59:59.9999999-14:00", "+10000-01-01 13:59:59.999999Z"),
+    ("datetimeoffset(7)", "9999-12-31T23:59:59.9999999+14:00", "9999-12-31 09:59:59.999999Z"),
     ("datetimeoffset(7)", "2018-07-13T12:23:45", None),
     ("datetimeoffset(7)", "12:23:45Z", None),
 ]
@@ -95,3 +94,43 @@ def test_a_mode_fixes_the_unit(spark: SparkSession, mode: str, time: str, timest
     kept = {"connect": 12, "nanoseconds": 16}.get(mode, 15)
     assert shown[0] == whole[0][:kept].ljust(16, "0")
     assert shown[1] == (whole[1][:22] if mode == "connect" else whole[1])
+
+
+OPEN_END, OPEN_START = -4852116231933722724, -6795364578871345152
+
+
+@pytest.mark.parametrize(
+    ("overflow", "open_end", "open_start"),
+    [
+        ("repair", "9999-12-31 23:59:59.999999", "0001-01-01 00:00:00"),
+        ("keep", "1816-03-30 05:56:08.066277", "1754-08-30 22:43:41.128654"),
+        ("reject", None, None),
+    ],
+)
+def test_nanoseconds_that_ran_over_64_bits(
+    spark: SparkSession, overflow: str, open_end: str | None, open_start: str | None
+) -> None:
+    cases = [("datetime2(7)", str(OPEN_END)), ("datetime2(7)", str(OPEN_START))]
+    assert converted(spark, cases, overflow=overflow) == [open_end, open_start]
+
+
+def test_the_days_beside_those_of_open_intervals_stay_as_they_are(spark: SparkSession) -> None:
+    cases = [("datetime2(7)", str(OPEN_END + 100)), ("datetime2(7)", str(OPEN_START - 100))]
+    assert converted(spark, cases) == ["1816-03-30 05:56:08.066277", "1754-08-30 22:43:41.128654"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "mode", "text"),
+    [("datetime", "adaptive", "1531488225780"), ("datetime2(7)", "isostring", "2018-07-13T13:23:45.78Z")],
+)
+def test_with_a_zone_a_timestamp_is_an_instant(session: SparkSession, type_: str, mode: str, text: str) -> None:
+    connector = replace(CONNECTOR, time_precision_mode=mode)
+    cases = [(type_, text)]
+    assert converted(session, cases, connector, zone="Europe/Berlin") == ["2018-07-13 11:23:45.78Z"]
+
+
+def test_an_hour_that_came_twice_is_the_first_and_one_left_out_the_one_after(spark: SparkSession) -> None:
+    twice, left_out = "2018-10-28T02:30:00Z", "2018-03-25T02:30:00Z"
+    connector = replace(CONNECTOR, time_precision_mode="isostring")
+    found = converted(spark, [("datetime", twice), ("datetime", left_out)], connector, zone="Europe/Berlin")
+    assert found == ["2018-10-28 00:30:00Z", "2018-03-25 01:30:00Z"]

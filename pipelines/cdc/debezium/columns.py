@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc import names
-from cdc.debezium import envelope
+from cdc.debezium import json_texts
 from cdc.debezium.values import conversion_of
 from cdc.debezium.values.binary import encoded
 from cdc.debezium.values.temporal import offset_of_text
@@ -44,7 +44,7 @@ def key_texts(table: TableSpec, texts: Column, before: Column, record_key: Colum
     (``message.key.columns``), no JSON, none. Where both have a value they agree.
     """
     wanted = key_columns(table)
-    from_key = envelope.key_texts(record_key, tuple(column.name for column in wanted))
+    from_key = json_texts.key_texts(record_key, tuple(column.name for column in wanted))
 
     def text(column: ColumnSpec) -> Column:
         images = () if column.key_only else (texts.getField(column.name), before.getField(column.name))
@@ -64,7 +64,7 @@ def is_unavailable(column: ColumnSpec, table: TableSpec) -> Column | None:
     if not column.type.is_large:
         return None
     placeholder = table.connector.placeholder
-    if conversion_of(column.type, table.connector).target == "binary":
+    if conversion_of(column, table.connector).target == "binary":
         placeholder = encoded(placeholder, table.connector.binary_handling_mode)
     return text_of(column, table) == placeholder
 
@@ -78,14 +78,14 @@ def known_text(column: ColumnSpec, table: TableSpec) -> Column:
 def measures(table: TableSpec) -> Iterator[Column]:
     """The first step of the conversions that have two, each under its column's name at the source."""
     for column in table.columns:
-        if measure := conversion_of(column.type, table.connector).measure:
+        if measure := conversion_of(column, table.connector).measure:
             yield measure(known_text(column, table)).alias(column.name)
 
 
 def typed(table: TableSpec) -> Iterator[Column]:
     """The table's columns under their target names; a text that does not fit its type is null."""
     for column in table.columns:
-        conversion, text = conversion_of(column.type, table.connector), known_text(column, table)
+        conversion, text = conversion_of(column, table.connector), known_text(column, table)
         measured = F.col(MEASURES).getField(column.name)
         yield conversion.convert(measured if conversion.measure else text).alias(column.target)
         if column.offset_target:

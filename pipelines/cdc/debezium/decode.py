@@ -1,19 +1,17 @@
 """From records to changes: every record ends as a change, a reject with its reason, or ignored by name."""
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc import names
-from cdc.debezium import columns, envelope, rows
+from cdc.debezium import columns, rows, shapes
 from cdc.debezium.positions import position_of
 from cdc.debezium.verdict import CHANGE, REJECT, verdict
 from cdc.spec.model import TableSpec
 
 _RECORD = ("topic", "partition", "offset", "timestamp", "key", "value")
 # Columns that live between two steps only.
-_PARSED, _DAMAGED, _KIND, _SOURCE = "_parsed", "_damaged", "_kind", "_source"
-_ROW, _BEFORE, _IN_ORDER, _VERDICT = "_row", "_before", "_in_order", "_verdict"
-_HAS_ROW, _MISSING_FIELDS = "_has_row", "_missing_fields"
+_IN_ORDER, _HAS_ROW, _MISSING_FIELDS, _VERDICT = "_in_order", "_has_row", "_missing_fields", "_verdict"
 
 
 def decode(records: DataFrame, table: TableSpec) -> DataFrame:
@@ -68,33 +66,15 @@ def change_columns(table: TableSpec) -> tuple[str, ...]:
 
 
 def _parse(records: DataFrame, table: TableSpec) -> DataFrame:
-    return records.select(*_RECORD, envelope.parse(F.col("value"), table).alias(_PARSED))
-
-
-def _open_envelope(parsed: DataFrame, table: TableSpec) -> DataFrame:
-    def part(name: str) -> Column:
-        return envelope.part(F.col(_PARSED), name)
-
-    # Without a key a delete says only by its whole row which row it was.
-    row = F.coalesce(part("after"), part("before")) if table.append_only else part("after")
-    return parsed.select(
-        *_RECORD,
-        envelope.is_damaged(F.col(_PARSED), F.col("value")).alias(_DAMAGED),
-        envelope.kind_of_no_row(F.col(_PARSED)).alias(_KIND),
-        part("op").alias(names.OP),
-        part("source").alias(_SOURCE),
-        part("transaction").getField("id").alias(names.TRANSACTION_ID),
-        part("before").alias(_BEFORE),
-        row.alias(_ROW),
-    )
+    return shapes.parse(records.select(*_RECORD), table)
 
 
 def _place_fields(opened: DataFrame, table: TableSpec) -> DataFrame:
-    return opened.select("*", rows.is_in_order(F.col(_ROW), columns.row_fields(table)).alias(_IN_ORDER))
+    return opened.select("*", rows.is_in_order(F.col(shapes.ROW), columns.row_fields(table)).alias(_IN_ORDER))
 
 
 def _read_texts(placed: DataFrame, table: TableSpec) -> DataFrame:
-    row, in_order, fields = F.col(_ROW), F.col(_IN_ORDER), columns.row_fields(table)
+    row, in_order, fields = F.col(shapes.ROW), F.col(_IN_ORDER), columns.row_fields(table)
     read = placed.select(
         "*",
         rows.texts(row, in_order, fields).alias(columns.TEXTS),
@@ -102,19 +82,19 @@ def _read_texts(placed: DataFrame, table: TableSpec) -> DataFrame:
         row.isNotNull().alias(_HAS_ROW),
         rows.missing(row, columns.required_fields(table)).alias(_MISSING_FIELDS),
     )
-    return read.drop(_ROW, _IN_ORDER)
+    return read.drop(shapes.ROW, _IN_ORDER)
 
 
 def _read_key(with_texts: DataFrame, table: TableSpec) -> DataFrame:
     if not columns.key_columns(table):
         return with_texts
-    texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(_BEFORE), F.col("key"))
-    return with_texts.select("*", texts.alias(columns.KEY_TEXTS)).drop(_BEFORE)
+    texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(shapes.BEFORE), F.col("key"))
+    return with_texts.select("*", texts.alias(columns.KEY_TEXTS)).drop(shapes.BEFORE)
 
 
 def _measure(with_texts: DataFrame, table: TableSpec) -> DataFrame:
     measures = tuple(columns.measures(table))
-    of_position = position_of(table.connector).columns(F.col(_SOURCE), F.col(names.OP), table.connector)
+    of_position = position_of(table.connector).columns(F.col(shapes.SOURCE), F.col(names.OP), table.connector)
     return with_texts.select(
         "*",
         *(column.alias(name) for name, column in of_position.items()),
@@ -130,10 +110,10 @@ def _judge(converted: DataFrame, table: TableSpec) -> DataFrame:
     judged = verdict(
         table,
         value=F.col("value"),
-        damaged=F.col(_DAMAGED),
-        kind=F.col(_KIND),
+        damaged=F.col(shapes.DAMAGED),
+        kind=F.col(shapes.KIND),
         op=F.col(names.OP),
-        source=F.col(_SOURCE),
+        source=F.col(shapes.SOURCE),
         has_row=F.col(_HAS_ROW),
         missing_fields=F.col(_MISSING_FIELDS),
     )
@@ -146,7 +126,7 @@ def _finish(judged: DataFrame, table: TableSpec) -> DataFrame:
         *columns.masked(table),
         names.OP,
         *position_of(table.connector).column_names,
-        F.lower(F.col(_SOURCE).getField("snapshot")).alias(names.SNAPSHOT),
+        F.lower(F.col(shapes.SOURCE).getField("snapshot")).alias(names.SNAPSHOT),
         names.TRANSACTION_ID,
         F.col("topic").alias(names.TOPIC),
         F.col("partition").alias(names.PARTITION),
@@ -161,7 +141,7 @@ def _finish(judged: DataFrame, table: TableSpec) -> DataFrame:
 
 _STEPS = (
     _parse,
-    _open_envelope,
+    shapes.open_parts,
     _place_fields,
     _read_texts,
     _read_key,

@@ -9,7 +9,7 @@ a search of the map for each would grow with the square of the columns.
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc.debezium.envelope import texts_of
+from cdc.debezium.json_texts import texts_of
 
 
 def is_in_order(row: Column, names: tuple[str, ...]) -> Column:

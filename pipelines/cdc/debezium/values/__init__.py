@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from cdc.debezium.values import binary, numbers, temporal, texts
 from cdc.debezium.values.conversion import Conversion
-from cdc.spec.model import ConnectorSpec, SourceType
+from cdc.spec.model import ColumnSpec, ConnectorSpec
 
-FAMILIES: Mapping[str, Callable[[SourceType, ConnectorSpec], Conversion]] = {
+FAMILIES: Mapping[str, Callable[[ColumnSpec, ConnectorSpec], Conversion]] = {
     "bit": numbers.bit,
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), numbers.integer),
     **dict.fromkeys(("real", "float"), numbers.floating),
@@ -22,6 +22,6 @@ FAMILIES: Mapping[str, Callable[[SourceType, ConnectorSpec], Conversion]] = {
 """Every SQL Server type whose columns are in Debezium's records; the order is the documentation's."""
 
 
-def conversion_of(type_: SourceType, connector: ConnectorSpec) -> Conversion:
-    """How a column of this type comes out of this connector, and what it becomes."""
-    return FAMILIES[type_.name](type_, connector)
+def conversion_of(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
+    """How a column comes out of this connector, and what it becomes."""
+    return FAMILIES[column.type.name](column, connector)

@@ -7,10 +7,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc.debezium.values.conversion import Conversion
-from cdc.spec.model import BinaryMode, ConnectorSpec, SourceType
+from cdc.spec.model import BinaryMode, ColumnSpec, ConnectorSpec
 
 
-def binary(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+def binary(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """Bytes, exactly as many as the source holds."""
     wire, convert = _WIRE[connector.binary_handling_mode]
     return Conversion(wire, "binary", convert)

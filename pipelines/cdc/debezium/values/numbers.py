@@ -7,30 +7,30 @@ from pyspark.sql import functions as F
 
 from cdc.debezium.values.binary import from_base64
 from cdc.debezium.values.conversion import Conversion, casted, within
-from cdc.spec.model import ConnectorSpec, SourceType
+from cdc.spec.model import ColumnSpec, ConnectorSpec
 
 _TWO_TO_64 = Decimal(2**64)
 _MONEY = {"money": (19, 4), "smallmoney": (10, 4)}
 _NOT_FINITE = ("NaN", "Infinity", "-Infinity")
 
 
-def bit(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+def bit(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """A boolean."""
     return Conversion(
         "true or false", "boolean", lambda text: F.when(text == "true", True).when(text == "false", False)
     )
 
 
-def integer(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+def integer(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """smallint, int and bigint as themselves; tinyint, which has no sign, as smallint."""
-    if type_.name == "tinyint":
+    if column.type.name == "tinyint":
         return Conversion("number", "smallint", lambda text: within(text.try_cast("smallint"), 0, 255))
-    return casted("number", type_.name)
+    return casted("number", column.type.name)
 
 
-def floating(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+def floating(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """Real and float as float and double; a number too large for the type does not become infinite."""
-    target = "float" if type_.name == "real" else "double"
+    target = "float" if column.type.name == "real" else "double"
 
     def convert(text: Column) -> Column:
         value = text.try_cast(target)
@@ -40,9 +40,9 @@ def floating(type_: SourceType, connector: ConnectorSpec) -> Conversion:
     return Conversion("number", target, convert)
 
 
-def decimal(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+def decimal(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """Decimal, numeric, money and smallmoney as decimal(p,s), exact to the last of 38 digits."""
-    precision, scale = _MONEY.get(type_.name, (type_.precision or 18, type_.scale or 0))
+    precision, scale = _MONEY.get(column.type.name, (column.type.precision or 18, column.type.scale or 0))
     target = f"decimal({precision},{scale})"
     mode = connector.decimal_handling_mode
     if mode == "double":

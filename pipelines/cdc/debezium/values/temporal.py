@@ -10,7 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc.debezium.values.conversion import Conversion, within
-from cdc.spec.model import ConnectorSpec, SourceType
+from cdc.spec.model import ColumnSpec, ConnectorSpec, Overflow, SourceType
 
 _UNITS = {3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}
 _ISO = 0
@@ -20,17 +20,29 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _FIRST_MICROSECOND, _LAST_MICROSECOND = -62_135_596_800_000_000, 253_402_300_799_999_999
 """0001-01-01 and 9999-12-31: SQL Server's range, and Delta readers' too."""
 
+_NANOSECONDS_A_DAY = 86_400 * 10**9
 
-def date(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+
+def _wrapped(nanoseconds: int) -> int:
+    """What 64 bits make of a number that they do not hold."""
+    return (nanoseconds + 2**63) % 2**64 - 2**63
+
+
+_OVERFLOWN = tuple((day * 86_400 * 10**6, _wrapped(day * _NANOSECONDS_A_DAY)) for day in (_FIRST_DAY, _LAST_DAY))
+"""The days that stand for "always" and "never" in open intervals: their microseconds, and the nanoseconds
+that connectors before 3.6 wrote for their midnight, which read as in 1754 and in 1816."""
+
+
+def date(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """A date."""
     if connector.time_precision_mode == "isostring":
         return Conversion("ISO 8601 text", "date", _date_of_text)
     return Conversion("days since 1970-01-01", "date", _date_of_days)
 
 
-def time(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+def time(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """A time of day as text HH:MM:SS.fffffff with the column's own digits: exact, and sorted as times are."""
-    digits = _fraction(type_)
+    digits = _fraction(column.type)
     unit = _time_unit(digits, connector)
     if unit == _ISO:
         return Conversion("ISO 8601 text", "string", lambda text: _time_of_text(text, digits))
@@ -38,20 +50,25 @@ def time(type_: SourceType, connector: ConnectorSpec) -> Conversion:
     return Conversion(wire, "string", lambda count: _time_of_day(count, unit, digits), measure=_count)
 
 
-def timestamp(type_: SourceType, connector: ConnectorSpec) -> Conversion:
-    """datetime, smalldatetime and datetime2, which have no time zone: timestamp_ntz."""
-    unit = _timestamp_unit(_fraction(type_), connector)
+def timestamp(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
+    """datetime, smalldatetime and datetime2: timestamp_ntz, for they have no time zone.
+
+    With a zone in the spec: the timestamp at which clocks there showed that time. Of an hour that came twice
+    it is the first, and of an hour that clocks left out the one after.
+    """
+    target = "timestamp" if column.zone else "timestamp_ntz"
+    unit = _timestamp_unit(_fraction(column.type), connector)
     if unit == _ISO:
-        return Conversion("ISO 8601 text", "timestamp_ntz", _timestamp_of_text)
+        return Conversion("ISO 8601 text", target, lambda text: _wall_clock(_micros_of_text(text), column))
     return Conversion(
         f"{_UNITS[unit]} since 1970-01-01",
-        "timestamp_ntz",
-        lambda count: _timestamp_of_micros(_micros(count, unit)),
+        target,
+        lambda count: _wall_clock(_micros(count, unit, column.overflow), column),
         measure=_count,
     )
 
 
-def timestamp_with_offset(type_: SourceType, connector: ConnectorSpec) -> Conversion:
+def timestamp_with_offset(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """Datetimeoffset as the instant that it names: timestamp."""
     return Conversion("ISO 8601 text with offset", "timestamp", _instant_of_text)
 
@@ -99,13 +116,20 @@ def _count(text: Column) -> Column:
     return text.try_cast("bigint")
 
 
-def _micros(count: Column, unit: int) -> Column:
-    """A count of units as microseconds, rounded down; null on overflow."""
+def _micros(count: Column, unit: int, overflow: Overflow) -> Column:
+    """A count of units as microseconds, rounded down; null where there are none."""
     if unit == 3:
         return F.try_multiply(count, F.lit(1000))
     if unit == 6:
         return count
-    return _divided(F.try_subtract(count, F.pmod(count, F.lit(1000))), 1000)
+    floor = _divided(count, 1000) - F.when((count < 0) & (count % 1000 != 0), 1).otherwise(0)
+    if overflow == "keep":
+        return floor
+    for day, wrapped in _OVERFLOWN:
+        ticks = within(count, wrapped, wrapped + _NANOSECONDS_A_DAY - 1)
+        right = day + _divided(ticks - wrapped, 1000) if overflow == "repair" else F.lit(None).cast("bigint")
+        floor = F.when(ticks.isNotNull(), right).otherwise(floor)
+    return floor
 
 
 def _divided(count: Column, by: int) -> Column:
@@ -113,15 +137,21 @@ def _divided(count: Column, by: int) -> Column:
     return F.call_function("div", count, F.lit(by).cast("bigint"))
 
 
-def _timestamp_of_micros(micros: Column) -> Column:
+def _wall_clock(micros: Column, column: ColumnSpec) -> Column:
+    """What clocks showed, given as microseconds since 1970-01-01 without leaps or zones."""
     epoch = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
-    return within(micros, _FIRST_MICROSECOND, _LAST_MICROSECOND, F.timestamp_add("MICROSECOND", micros, epoch))
+    time = (
+        F.to_utc_timestamp(F.timestamp_micros(micros), column.zone)
+        if column.zone
+        else F.timestamp_add("MICROSECOND", micros, epoch)
+    )
+    return within(micros, _FIRST_MICROSECOND, _LAST_MICROSECOND, time)
 
 
-def _timestamp_of_text(text: Column) -> Column:
+def _micros_of_text(text: Column) -> Column:
     """`2018-07-13T11:23:45.34Z`: the Z is the connector's; the column has no zone."""
-    is_timestamp = text.rlike(r"^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z?$")
-    return F.when(is_timestamp, text.try_cast("timestamp_ntz"))
+    is_timestamp = text.rlike(r"^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z$")
+    return F.when(is_timestamp, F.unix_micros(text.try_cast("timestamp")))
 
 
 def _instant_of_text(text: Column) -> Column:

@@ -1,0 +1,37 @@
+"""CloudEvents in JSON: op and source as attributes of the event, the row images in its data."""
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from cdc.debezium.json_texts import PAYLOAD, TEXT, TEXTS, anywhere, content, parse_object, struct_of
+from cdc.debezium.parts import Parts, before_type, row_of, source_fields
+from cdc.spec.model import TableSpec
+
+_DATA, _OP, _TRANSACTION_ID = "data", "iodebeziumop", "iodebeziumtxid"
+
+
+def parse(value: Column, table: TableSpec) -> Column:
+    """Reads the value, for `open_parts`."""
+    images = {"before": before_type(table), "after": TEXTS}
+    attributes = (_OP, _TRANSACTION_ID, *map(_attribute, source_fields(table)))
+    data = struct_of({**images, PAYLOAD: struct_of(images)})
+    return parse_object(value, struct_of({**dict.fromkeys(attributes, TEXT), _DATA: data}))
+
+
+def open_parts(parsed: Column, table: TableSpec) -> Parts:
+    """The parts of the record."""
+    event = content(parsed)
+    before, after = (anywhere(event.getField(_DATA), image) for image in ("before", "after"))
+    return Parts(
+        op=event.getField(_OP),
+        source=F.struct(*(event.getField(_attribute(name)).alias(name) for name in source_fields(table))),
+        transaction_id=event.getField(_TRANSACTION_ID),
+        before=before,
+        row=row_of(after, before, table),
+        kind=F.lit(None).cast("string"),
+    )
+
+
+def _attribute(field: str) -> str:
+    """An attribute of a CloudEvent has no underscores: ``iodebeziumcommitlsn``."""
+    return "iodebezium" + field.replace("_", "")

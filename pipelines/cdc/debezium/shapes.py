@@ -1,0 +1,92 @@
+"""The shapes that a record's value comes in, and which of them a record has.
+
+A connector spec may say which. ``auto`` reads each record as an envelope, sees from the same reading when it
+is of another shape, and reads those, and only those, once more.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from cdc import names
+from cdc.debezium import cloud_event, envelope, flattened
+from cdc.debezium.json_texts import is_damaged
+from cdc.debezium.parts import Parts
+from cdc.spec.model import TableSpec
+
+DAMAGED = "_damaged"
+"""True where the value could not be read as its shape says."""
+SOURCE, BEFORE, ROW, KIND = "_source", "_before", "_row", "_kind"
+_PART_COLUMNS = {
+    "op": names.OP,
+    "source": SOURCE,
+    "transaction_id": names.TRANSACTION_ID,
+    "before": BEFORE,
+    "row": ROW,
+    "kind": KIND,
+}
+"""A frame's columns for `Parts`."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One shape: how to read a value, and where its parts are then."""
+
+    parse: Callable[[Column, TableSpec], Column]
+    open_parts: Callable[[Column, TableSpec], Parts]
+
+
+SHAPES: Mapping[str, Shape] = {
+    "envelope": Shape(envelope.parse, envelope.open_parts),
+    "flattened": Shape(flattened.parse, flattened.open_parts),
+    "cloudevents": Shape(cloud_event.parse, cloud_event.open_parts),
+}
+
+
+def parse(records: DataFrame, table: TableSpec) -> DataFrame:
+    """Adds what was read of `value`, in a column of each shape that it may have: null where it has it not."""
+    shape = table.connector.shape
+    first = "envelope" if shape == "auto" else shape
+    parsed = records.select("*", SHAPES[first].parse(F.col("value"), table).alias(_read_as(first)))
+    if shape != "auto":
+        return parsed
+    # A projection of its own: both questions look into what the first reading gave.
+    as_envelope = F.col(_read_as(first))
+    others = {
+        "flattened": envelope.is_flattened(as_envelope, table),
+        "cloudevents": envelope.is_cloud_event(as_envelope),
+    }
+    return parsed.select(
+        "*",
+        *(
+            F.when(is_one, SHAPES[other].parse(F.col("value"), table)).alias(_read_as(other))
+            for other, is_one in others.items()
+        ),
+    )
+
+
+def open_parts(parsed: DataFrame, table: TableSpec) -> DataFrame:
+    """Puts the parts of the record, and whether it is damaged, in the place of what `parse` read."""
+    shape = table.connector.shape
+    # The other shapes first: what is one of them can be read, badly, as an envelope too.
+    read = ("flattened", "cloudevents", "envelope") if shape == "auto" else (shape,)
+    opened = {name: SHAPES[name].open_parts(F.col(_read_as(name)), table) for name in read}
+
+    def of_shape(choose: Callable[[str], Column]) -> Column:
+        cases = choose(read[-1])
+        for name in reversed(read[:-1]):
+            cases = F.when(F.col(_read_as(name)).isNotNull(), choose(name)).otherwise(cases)
+        return cases
+
+    def part(name: str) -> Column:
+        return of_shape(lambda of: getattr(opened[of], name)).alias(_PART_COLUMNS[name])
+
+    damaged = of_shape(lambda of: is_damaged(F.col(_read_as(of)), F.col("value")))
+    kept = (column for column in parsed.columns if column not in map(_read_as, SHAPES))
+    return parsed.select(*kept, damaged.alias(DAMAGED), *(part(field.name) for field in fields(Parts)))
+
+
+def _read_as(shape: str) -> str:
+    return f"_as_{shape}"

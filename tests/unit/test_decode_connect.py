@@ -1,0 +1,47 @@
+"""Decoding under Spark Connect: the plan is built on the client, and gives what a classic session gives."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CLASSIC_ONLY = ("_jdf", "_jvm", "._sc", "sparkContext", ".rdd", "udf(", "mapInPandas", "toPandas")
+
+PROGRAM = """
+import json, sys
+from pyspark.sql import SparkSession
+from cdc import changes, decode, rejects, sequence
+from tests.support.records import Topic, frame
+from tests.support.tables import table
+
+spark = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
+assert "connect" in type(spark).__module__
+columns = {"id": "int not null", "total": "decimal(38,10)", "at": "datetime2(7)", "t": "time(7)", "b": "image"}
+orders = table({**columns, "o": "datetimeoffset(7)"})
+topic = Topic(orders.topic)
+row = {"id": 1, "total": "BGM=", "at": 1531481025340123400, "t": 37425678901200, "b": "AP8Q", "new": 5}
+records = [topic.create(**row), topic.create(**row).with_schema(), topic.create(id="x"), topic.tombstone(id=1)]
+decoded = decode(frame(spark, records), orders)
+found = changes(decoded, orders).select("*", sequence(orders).alias("sequence")).orderBy("_offset")
+shown = found.selectExpr("id", "cast(total as string)", "cast(at as string)", "t", "hex(b)", "_unknown['new']")
+print(json.dumps([list(row) for row in shown.collect()] + [[row.reason for row in rejects(decoded, orders).collect()]]))
+spark.stop()
+"""
+
+
+def test_a_connect_session_decodes_the_same() -> None:
+    paths = f"import sys; sys.path[:0] = [{str(ROOT / 'pipelines')!r}, {str(ROOT)!r}]\n"
+    run = subprocess.run([sys.executable, "-c", paths + PROGRAM], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    row = '[1, "0.0000001123", "2018-07-13 11:23:45.340123", "10:23:45.6789012", "00FF10", "5"]'
+    assert run.stdout.strip().splitlines()[-1] == f'[{row}, {row}, ["WRONG_TYPE"]]'
+
+
+def test_decoding_uses_nothing_that_only_a_classic_session_has() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}: {word}"
+        for file in sorted((ROOT / "pipelines" / "cdc").rglob("*.py"))
+        for word in CLASSIC_ONLY
+        if word in file.read_text()
+    ]
+    assert found == []
