@@ -19,8 +19,10 @@ from dlt_local.names import TableName, quote
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
-def isolated_session(base: SparkSession, configuration: Mapping[str, str]) -> SparkSession:
+def isolated_session(base: SparkSession, configuration: Mapping[str, str], scratch: Path) -> SparkSession:
     """A session on ``base``'s Spark with a catalog, settings and temporary views of its own.
+
+    Spark makes a folder for the catalog's default schema: ``scratch``, or it would be in the working directory.
 
     Raises:
         LocalPipelineError: ``base`` has no Delta Lake.
@@ -39,6 +41,7 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str]) -> Sp
     for key, value in base.conf.getAll.items():
         if key.startswith(("spark.sql.", "spark.databricks.")):
             options[key] = value
+    options["spark.sql.warehouse.dir"] = str(scratch)
     # A session made by newSession() would share the catalog; one made from the context has its own.
     java_session = jvm.org.apache.spark.sql.classic.SparkSession(base.sparkContext._jsc.sc(), options)
     # Its shared state listens to every query of the process and keeps their plans, for a UI that is off. Each update

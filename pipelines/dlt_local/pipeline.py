@@ -174,10 +174,10 @@ class LocalPipeline:
 
     @contextmanager
     def _resolved(self, drop: Sequence[str] = (), drop_all: bool = False) -> Iterator[tuple[Graph, Registry, Catalog]]:
-        # One for all updates: Spark lets go of a session's streaming listeners only with the process.
-        self._session = session = self._session or isolated_session(self.spark, self.configuration)
-        registry = Registry(self.schema, session)
         scratch = Path(tempfile.mkdtemp(prefix="dlt_local-"))
+        # One for all updates: Spark lets go of a session's streaming listeners only with the process.
+        self._session = session = self._session or isolated_session(self.spark, self.configuration, scratch)
+        registry = Registry(self.schema, session)
         catalog = Catalog(session, self.schema, scratch)
         try:
             with active(session):
