@@ -55,7 +55,6 @@ def test_type_1_has_the_open_rows_of_type_2(ran: HistoryPipeline) -> None:
         _assert_equal(opened, tables["current"], f"current after update {batch}", ran.delivered["clean"])
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", TARGETS)
 def test_replaying_a_batch_changes_nothing(ran: HistoryPipeline, name: str) -> None:
     *_, before, after = ran.after

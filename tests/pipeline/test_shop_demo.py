@@ -14,8 +14,6 @@ from demo.__main__ import main
 from tests.support.shop_model import golden
 from tests.support.shop_pipeline import StagedShop, difference, published
 
-pytestmark = pytest.mark.long  # the demo as a child process
-
 _PARTS = ("conf", "demo", "pipelines", "tools")
 
 

@@ -8,8 +8,6 @@ from pyspark.sql import SparkSession
 from tests.support.shop_model import CAPTURES, STAGES
 from tests.support.shop_pipeline import Shop, StagedShop, Tables, difference
 
-pytestmark = pytest.mark.long  # a broker and a whole shop beside it
-
 
 @pytest.fixture(scope="module")
 def from_kafka(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Tables:

@@ -18,8 +18,6 @@ from tests.support.crash import update_in_a_process
 from tests.support.shop_model import STAGES
 from tests.support.shop_pipeline import Shop, StagedShop, difference
 
-pytestmark = pytest.mark.long  # a shop killed and run again in child processes
-
 SEED = int(os.environ.get("SHOP_SEED") or time.time_ns() % 1_000_000_007)
 _PATIENCE_SECONDS = 900.0
 _SECONDS_BEHIND = 1.0
