@@ -5,24 +5,36 @@ under Spark Connect, and knows nothing of pipelines.
 """
 
 from cdc.debezium.decode import changes, decode, rejects
+from cdc.debezium.events import EventKind, event_kinds
 from cdc.debezium.positions import sequence
 from cdc.errors import SpecError
+from cdc.findings import findings, wants_findings
 from cdc.gold import current_rows, history
-from cdc.records import read_records
-from cdc.spec.load import load_tables
+from cdc.records import read_records, read_topic
+from cdc.replay import changes_of_replays, open_rejects, replay
+from cdc.spec.load import load_connectors, load_tables
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
 
 __all__ = [
     "ColumnSpec",
     "ConnectorSpec",
+    "EventKind",
     "SpecError",
     "TableSpec",
     "changes",
+    "changes_of_replays",
     "current_rows",
     "decode",
+    "event_kinds",
+    "findings",
     "history",
+    "load_connectors",
     "load_tables",
+    "open_rejects",
     "read_records",
+    "read_topic",
     "rejects",
+    "replay",
     "sequence",
+    "wants_findings",
 ]

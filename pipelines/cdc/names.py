@@ -3,7 +3,9 @@
 All own columns of silver begin with ``_``, which no target column may; gold's begin with none, for people.
 """
 
-from cdc.spec.model import TableSpec
+import re
+
+from cdc.spec.model import ConnectorSpec, TableSpec
 
 INCARNATION = "_incarnation"
 COMMIT_LSN = "_commit_lsn"
@@ -22,6 +24,9 @@ OFFSET = "_offset"
 RECORDED_AT = "_recorded_at"
 """The record's own timestamp: when the connector, or the broker, wrote it."""
 UNKNOWN = "_unknown"
+COLUMNS_TO_UPDATE = "_columns_to_update"
+"""The columns whose values a change knows; the others keep those of the previous version. Only in the changes of
+a table whose spec asks for that."""
 
 OUTCOME = "_outcome"
 REASON = "_reason"
@@ -64,6 +69,16 @@ def rejects_dataset(table: TableSpec) -> str:
     return f"silver.{table.name}_rejects"
 
 
+def replays_dataset(table: TableSpec) -> str:
+    """``silver.orders_replays``: the outcome of each reject in each replay."""
+    return f"silver.{table.name}_replays"
+
+
+def open_rejects_dataset(table: TableSpec) -> str:
+    """``silver.orders_rejects_open``: the rejects that no replay has made anything else of."""
+    return f"silver.{table.name}_rejects_open"
+
+
 def versions_dataset(table: TableSpec) -> str:
     """``silver.orders``: the AUTO CDC target, every version or the current one."""
     return f"silver.{table.name}"
@@ -79,6 +94,26 @@ def history_dataset(table: TableSpec) -> str:
     return f"gold.{table.gold_history or f'{table.gold or table.name}_history'}"
 
 
+def event_records_dataset(connector: ConnectorSpec, kind: str) -> str:
+    """``bronze.shop_schema_changes``: the records of one of a connector's own topics."""
+    return f"bronze.{_of_connector(connector, kind)}"
+
+
+def events_dataset(connector: ConnectorSpec, kind: str) -> str:
+    """``silver.shop_schema_changes``: what those records say."""
+    return f"silver.{_of_connector(connector, kind)}"
+
+
+def event_view_dataset(connector: ConnectorSpec, view: str) -> str:
+    """``gold.shop_columns``: what follows from them."""
+    return f"gold.{_of_connector(connector, view)}"
+
+
+def findings_dataset(connector: ConnectorSpec) -> str:
+    """``gold.shop_findings``: what is remarkable in the changes of a connector's tables."""
+    return f"gold.{_of_connector(connector, 'findings')}"
+
+
 def target_columns(table: TableSpec) -> tuple[str, ...]:
     """The table's own columns as silver and gold have them, in order.
 
@@ -86,3 +121,7 @@ def target_columns(table: TableSpec) -> tuple[str, ...]:
     """
     both = ((column.target, column.offset_target) for column in table.columns)
     return tuple(name for pair in both for name in pair if name is not None)
+
+
+def _of_connector(connector: ConnectorSpec, what: str) -> str:
+    return re.sub(r"\W", "_", f"{connector.name}_{what}".lower(), flags=re.ASCII)

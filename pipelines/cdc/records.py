@@ -99,11 +99,16 @@ def read_records(spark: SparkSession, table: TableSpec) -> DataFrame:
         UnknownSource: ``cdc.source`` is none that there is.
         BadKafkaOptions: ``cdc.kafka.options`` cannot be read.
     """
+    return read_topic(spark, table.topic)
+
+
+def read_topic(spark: SparkSession, topic: str) -> DataFrame:
+    """The records of a topic, as `read_records` gives those of a table's."""
     source = spark.conf.get("cdc.source", None)
     if source == "kafka":
-        return _from_kafka(spark, table.topic)
+        return _from_kafka(spark, topic)
     if source and source.startswith(_CAPTURE):
-        return _from_capture(spark, source.removeprefix(_CAPTURE), table.topic)
+        return _from_capture(spark, source.removeprefix(_CAPTURE), topic)
     raise UnknownSource(source)
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeVar, overload
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
-from dlt_local.elements import Action, Expectation, Query, QueryFlow, Sink, Table, View
+from dlt_local import compatibility
+from dlt_local.elements import Action, BatchHandler, ColumnLike, Expectation, Query, QueryFlow, Sink, Table, View
 from dlt_local.errors import DeclarationError
 from dlt_local.names import TableName
 from dlt_local.registry import caller, current
@@ -19,15 +20,20 @@ __all__ = [
     "create_sink",
     "create_streaming_live_table",
     "create_streaming_table",
+    "create_table",
     "create_target_table",
+    "create_view",
     "expect",
     "expect_all",
     "expect_all_or_drop",
     "expect_all_or_fail",
     "expect_or_drop",
     "expect_or_fail",
+    "foreach_batch_sink",
     "materialized_view",
+    "on_event_hook",
     "read",
+    "readStream",
     "read_stream",
     "table",
     "temporary_view",
@@ -41,21 +47,19 @@ Columns = Sequence[str] | None
 
 _EXPECTATIONS = "__dlt_local_expectations__"
 _DATASET = "__dlt_local_dataset__"
-_WITHOUT_EFFECT = {
-    "path": "`path` has no effect locally: every table lies under the storage folder",
-    "row_filter": "`row_filter` has no effect locally: open-source Delta has no row filters",
-    "cluster_by_auto": "`cluster_by_auto` has no effect locally: give `cluster_by` to cluster",
-    "refresh_policy": "`refresh_policy` has no effect locally",
-}
+
+H = TypeVar("H", bound=Callable[..., Any])
 
 
-def _declare_table(
+def declare_table(
     kind: Literal["streaming table", "materialized view"] | None,
     query: Query,
     name: str | None,
     **options: Any,
 ) -> None:
+    """Declare a table by its query, and the flow that fills it: what `table` and `materialized_view` share."""
     registry, location = current(), caller()
+    _check_query(query, "table" if kind is None else "materialized_view")
     full_name = registry.name(name or query.__name__)
     registry.add(_table(full_name, kind, expectations=tuple(getattr(query, _EXPECTATIONS, ())), **options))
     conf = dict(options.get("spark_conf") or {})
@@ -75,11 +79,15 @@ def _table(
     cluster_by: Columns = None,
     schema: Schema = None,
     expectations: tuple[Expectation, ...] = (),
+    format: str | None = None,
     **without_effect: object,
 ) -> Table:
-    for argument, given in without_effect.items():
-        if given:
-            current().notice(_WITHOUT_EFFECT[argument])
+    if format is not None and format.lower() != "delta":
+        message = f"{name}: tables are Delta tables, `format` is {format!r}"
+        raise DeclarationError("FORMAT_NOT_SUPPORTED", message, caller(), "leave `format` out")
+    given = [argument for argument, value in without_effect.items() if value]
+    for name_of in (*given, *(table_properties or {})):
+        _notice(name_of)
     return Table(
         name=name,
         location=caller(),
@@ -93,6 +101,18 @@ def _table(
         spark_conf=dict(spark_conf or {}),
         expectations=expectations,
     )
+
+
+def _notice(name: str) -> None:
+    told = compatibility.notice(name)
+    if told is not None:
+        current().notice(told)
+
+
+def _check_query(query: object, decorator: str) -> None:
+    if not callable(query):
+        message = f"the first argument of `{decorator}` is to be the query function, it is {query!r}"
+        raise DeclarationError("NOT_A_FUNCTION", message, caller(), f"name the argument: @{decorator}(name=...)")
 
 
 def _names(columns: Columns) -> tuple[str, ...]:
@@ -120,6 +140,7 @@ def table(
     row_filter: str | None = None,
     private: bool = False,
     refresh_policy: str | None = None,
+    format: str | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -139,11 +160,12 @@ def table(
     row_filter: str | None = None,
     private: bool = False,
     refresh_policy: str | None = None,
+    format: str | None = None,
 ) -> F | Callable[[F], F]:
     """Declare a table by the query that fills it: streaming where the query streams, else a materialized view."""
 
     def declare(query: F) -> F:
-        _declare_table(
+        declare_table(
             None,
             query,
             name,
@@ -158,6 +180,7 @@ def table(
             cluster_by_auto=cluster_by_auto,
             row_filter=row_filter,
             refresh_policy=refresh_policy,
+            format=format,
         )
         return query
 
@@ -185,6 +208,7 @@ def materialized_view(
     row_filter: str | None = None,
     private: bool = False,
     refresh_policy: str | None = None,
+    format: str | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -204,11 +228,12 @@ def materialized_view(
     row_filter: str | None = None,
     private: bool = False,
     refresh_policy: str | None = None,
+    format: str | None = None,
 ) -> F | Callable[[F], F]:
     """Declare a table that always holds the result of a batch query."""
 
     def declare(query: F) -> F:
-        _declare_table(
+        declare_table(
             "materialized view",
             query,
             name,
@@ -223,6 +248,7 @@ def materialized_view(
             cluster_by_auto=cluster_by_auto,
             row_filter=row_filter,
             refresh_policy=refresh_policy,
+            format=format,
         )
         return query
 
@@ -253,6 +279,7 @@ def temporary_view(
     """Declare a view: a query with a name, seen by this pipeline only and never stored."""
 
     def declare(query: F) -> F:
+        _check_query(query, "temporary_view")
         own = tuple(getattr(query, _EXPECTATIONS, ()))
         declared = View(name or query.__name__, caller(), query, comment, dict(spark_conf or {}), own)
         current().add(declared)
@@ -263,6 +290,8 @@ def temporary_view(
 
 
 view = temporary_view
+create_view = temporary_view
+create_table = table
 
 
 def create_streaming_table(
@@ -273,12 +302,13 @@ def create_streaming_table(
     partition_cols: Columns = None,
     path: str | None = None,
     schema: Schema = None,
-    expect_all: Mapping[str, str] | None = None,
-    expect_all_or_drop: Mapping[str, str] | None = None,
-    expect_all_or_fail: Mapping[str, str] | None = None,
+    expect_all: Mapping[str, ColumnLike] | None = None,
+    expect_all_or_drop: Mapping[str, ColumnLike] | None = None,
+    expect_all_or_fail: Mapping[str, ColumnLike] | None = None,
     cluster_by: Columns = None,
     cluster_by_auto: bool = False,
     row_filter: str | None = None,
+    format: str | None = None,
 ) -> None:
     """Declare the table that append flows or AUTO CDC flows write to; its expectations hold for all of them."""
     registry = current()
@@ -301,6 +331,7 @@ def create_streaming_table(
             path=path,
             cluster_by_auto=cluster_by_auto,
             row_filter=row_filter,
+            format=format,
         )
     )
 
@@ -355,15 +386,57 @@ def create_sink(name: str, format: str, options: Mapping[str, str] | None = None
     current().add(Sink(name, caller(), format, dict(options or {})))
 
 
-def _expectations(conditions: Mapping[str, str], action: Action) -> tuple[Expectation, ...]:
+def foreach_batch_sink(name: str | None = None) -> Callable[[H], H]:
+    """Declare a function of a batch and its number as a target of append flows.
+
+    A batch that a killed update had begun comes again with the same number. Number 0 comes first, and again after a
+    full refresh.
+    """
+
+    def declare(handler: H) -> H:
+        called = name or handler.__name__
+        current().add(Sink(called, caller(), "foreach_batch", {}, BatchHandler(handler)))
+        return handler
+
+    if callable(name):
+        bare, name = name, None
+        return declare(bare)
+    return declare
+
+
+@overload
+def on_event_hook(user_event_hook_fn: H, /) -> H: ...
+
+
+@overload
+def on_event_hook(
+    user_event_hook_fn: None = None, /, max_allowable_consecutive_failures: int | None = None
+) -> Callable[[H], H]: ...
+
+
+def on_event_hook(
+    user_event_hook_fn: H | None = None, /, max_allowable_consecutive_failures: int | None = None
+) -> H | Callable[[H], H]:
+    """Let a function be called with each event of an update, as a dict of the event log's columns."""
+    if max_allowable_consecutive_failures is not None:
+        _notice("max_allowable_consecutive_failures")
+
+    def declare(hook: H) -> H:
+        current().hooks.append(hook)
+        return hook
+
+    return declare if user_event_hook_fn is None else declare(user_event_hook_fn)
+
+
+def _expectations(conditions: Mapping[str, ColumnLike], action: Action) -> tuple[Expectation, ...]:
     return tuple(Expectation(name, condition, action) for name, condition in conditions.items())
 
 
-def _expect(conditions: Mapping[str, str], action: Action) -> Callable[[F], F]:
+def _expect(conditions: Mapping[str, ColumnLike], action: Action) -> Callable[[F], F]:
     for condition in conditions.values():
-        if isinstance(condition, Column) or not isinstance(condition, str):
-            message = f"an expectation's condition is SQL text, this is {condition!r}"
-            raise DeclarationError("EXPECTATION_NOT_TEXT", message, caller(), "write the condition as SQL text")
+        if not isinstance(condition, str | Column):
+            message = f"an expectation's condition is SQL text or a column, this is {condition!r}"
+            raise DeclarationError("EXPECTATION_NOT_A_CONDITION", message, caller(), "write it as SQL text")
 
     def attach(query: F) -> F:
         dataset = getattr(query, _DATASET, None)
@@ -377,32 +450,32 @@ def _expect(conditions: Mapping[str, str], action: Action) -> Callable[[F], F]:
     return attach
 
 
-def expect(name: str, inv: str) -> Callable[[F], F]:
+def expect(name: str, inv: ColumnLike) -> Callable[[F], F]:
     """Count the rows that do not meet ``inv``, and keep them."""
     return _expect({name: inv}, "warn")
 
 
-def expect_or_drop(name: str, inv: str) -> Callable[[F], F]:
+def expect_or_drop(name: str, inv: ColumnLike) -> Callable[[F], F]:
     """Count the rows that do not meet ``inv``, and leave them out."""
     return _expect({name: inv}, "drop")
 
 
-def expect_or_fail(name: str, inv: str) -> Callable[[F], F]:
+def expect_or_fail(name: str, inv: ColumnLike) -> Callable[[F], F]:
     """Fail the flow at the first row that does not meet ``inv``; nothing of that batch is written."""
     return _expect({name: inv}, "fail")
 
 
-def expect_all(expectations: Mapping[str, str]) -> Callable[[F], F]:
+def expect_all(expectations: Mapping[str, ColumnLike]) -> Callable[[F], F]:
     """`expect` for each name and condition."""
     return _expect(expectations, "warn")
 
 
-def expect_all_or_drop(expectations: Mapping[str, str]) -> Callable[[F], F]:
+def expect_all_or_drop(expectations: Mapping[str, ColumnLike]) -> Callable[[F], F]:
     """`expect_or_drop` for each name and condition."""
     return _expect(expectations, "drop")
 
 
-def expect_all_or_fail(expectations: Mapping[str, str]) -> Callable[[F], F]:
+def expect_all_or_fail(expectations: Mapping[str, ColumnLike]) -> Callable[[F], F]:
     """`expect_or_fail` for each name and condition."""
     return _expect(expectations, "fail")
 
@@ -415,6 +488,9 @@ def read(name: str) -> DataFrame:
 def read_stream(name: str) -> DataFrame:
     """A dataset of this pipeline as a stream of what is new in it."""
     return current().spark.readStream.table(_plain(name))
+
+
+readStream = read_stream
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 
 from dlt_local.elements import AutoCdcFlow, ColumnLike, SnapshotCdcFlow, SnapshotSource
 from dlt_local.errors import DeclarationError
@@ -221,7 +221,24 @@ def create_auto_cdc_from_snapshot_flow(
     )
 
 
-apply_changes_from_snapshot: Callable[..., None] = create_auto_cdc_from_snapshot_flow
+def apply_changes_from_snapshot(
+    target: str,
+    source: SnapshotSource | None = None,
+    keys: Sequence[ColumnLike] | None = None,
+    stored_as_scd_type: _ScdType | None = None,
+    snapshot_and_version: Callable[[object], tuple[DataFrame, object] | None] | None = None,
+    track_history_column_list: _Columns = None,
+    track_history_except_column_list: _Columns = None,
+) -> None:
+    """The older form of `create_auto_cdc_from_snapshot_flow`; ``snapshot_and_version`` is a function as ``source``."""
+    create_auto_cdc_from_snapshot_flow(
+        target=target,
+        source=source or snapshot_and_version or "",
+        keys=keys or (),
+        stored_as_scd_type="1" if stored_as_scd_type is None else stored_as_scd_type,
+        track_history_column_list=track_history_column_list,
+        track_history_except_column_list=track_history_except_column_list,
+    )
 
 
 class _Check:

@@ -16,6 +16,9 @@ from pyspark.sql.types import StructType
 from dlt_local.errors import LocalPipelineError
 from dlt_local.names import TableName, quote
 
+LIVE = "live"
+"""`LIVE.orders` is the older way to say: the dataset `orders` of this pipeline."""
+
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
@@ -42,6 +45,8 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
         if key.startswith(("spark.sql.", "spark.databricks.")):
             options[key] = value
     options["spark.sql.warehouse.dir"] = str(scratch)
+    # What is in this database are temporary views, so that a view has a name under LIVE too.
+    options["spark.sql.globalTempDatabase"] = LIVE
     # A session made by newSession() would share the catalog; one made from the context has its own.
     java_session = jvm.org.apache.spark.sql.classic.SparkSession(base.sparkContext._jsc.sc(), options)
     # Its shared state listens to every query of the process and keeps their plans, for a UI that is off. Each update
@@ -65,6 +70,7 @@ class Catalog:
         self._registered: set[TableName] = set()
         self._views: set[str] = set()
         self._schemas: set[str] = set()
+        self._live: dict[str, TableName] = {}
         self._lock = threading.RLock()
         self._create_schema(schema)
         session.catalog.setCurrentDatabase(schema)
@@ -78,9 +84,13 @@ class Catalog:
     def register_placeholder(self, name: TableName, schema: StructType) -> None:
         """Let ``name`` be an empty table of this schema: enough to analyse queries over it, batch or streaming."""
         self._create_schema(name.schema)
-        self.session.catalog.createTable(
-            name.sql, path=str(self._scratch), source="parquet", schema=_without_char_types(schema)
-        )
+        self._placeholder(name, _without_char_types(schema))
+        for alias, meant in self._live.items():
+            if meant == name:
+                self._placeholder(TableName(LIVE, alias), _without_char_types(schema))
+
+    def _placeholder(self, name: TableName, schema: StructType) -> None:
+        self.session.catalog.createTable(name.sql, path=str(self._scratch), source="parquet", schema=schema)
         self._registered.add(name)
 
     def register_table(self, name: TableName, path: Path) -> None:
@@ -88,13 +98,60 @@ class Catalog:
         with self._lock:
             if name not in self._registered:
                 self._create_schema(name.schema)
-                self.session.sql(f"CREATE TABLE {name.sql} USING delta LOCATION '{_text(path)}'")
-                self._registered.add(name)
+                for each in (name, *(TableName(LIVE, alias) for alias, meant in self._live.items() if meant == name)):
+                    self.session.sql(f"CREATE TABLE {each.sql} USING delta LOCATION '{_text(path)}'")
+                    self._registered.add(each)
+
+    def name_under_live(self, alias: str, name: TableName) -> None:
+        """Let `LIVE.<alias>` be the same table as ``name`` wherever that one is registered, from now on."""
+        if alias.lower() in self._live:
+            return
+        if not self._live:
+            self._create_live()
+        self._live[alias.lower()] = name
+        if name in self._registered:
+            schema = self.session.table(name.sql).schema
+            self._placeholder(TableName(LIVE, alias.lower()), schema)
+
+    def _create_live(self) -> None:
+        # Spark makes no database of the name that it keeps for temporary views; its catalog itself has no such rule.
+        jvm = self.session._jvm
+        assert jvm is not None
+        database = jvm.org.apache.spark.sql.catalyst.catalog.CatalogDatabase(
+            LIVE, "", jvm.java.net.URI(self._scratch.as_uri()), jvm.PythonUtils.toScalaMap({})
+        )
+        self.session._jsparkSession.sharedState().externalCatalog().createDatabase(database, True)
+
+    def _clear_live(self) -> None:
+        # Nor does it drop tables of that database, or forget what it knows of their files.
+        shared = self.session._jsparkSession.sharedState().externalCatalog()
+        for alias in self._live:
+            shared.dropTable(LIVE, alias, True, True)
+        self.session._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
+
+    def name_catalog(self, name: str) -> bool:
+        """Let `<name>.schema.table` be `schema.table`; False where a schema of that name would be hidden by it."""
+        if name.lower() in {schema.lower() for schema in self._schemas}:
+            return False
+        # The manager's map of catalogs is its own affair; the session's catalog stands in it a second time.
+        manager = self.session._jsparkSession.sessionState().catalogManager()
+        field = manager.getClass().getDeclaredField("catalogs")
+        field.setAccessible(True)
+        field.get(manager).put(name, manager.v2SessionCatalog())
+        return True
+
+    def real_name(self, name: TableName) -> TableName:
+        """The name under which a table that a plan mentions is registered: not `LIVE`, and in its own letter case."""
+        if name.schema.lower() == LIVE and name.table.lower() in self._live:
+            return self._live[name.table.lower()]
+        wanted = str(name).lower()
+        return next((known for known in self._registered if str(known).lower() == wanted), name)
 
     def register_view(self, name: str, frame: DataFrame) -> None:
         """Let ``name`` be this query."""
         with self._lock:
             frame.createOrReplaceTempView(quote(name))
+            frame.createOrReplaceGlobalTempView(quote(name))
             self._views.add(name)
 
     def has_view(self, name: str) -> bool:
@@ -106,8 +163,12 @@ class Catalog:
         with self._lock:
             for view in self._views:
                 self.session.catalog.dropTempView(quote(view))
+                self.session.catalog.dropGlobalTempView(quote(view))
             for name in self._registered:
-                self.session.sql(f"DROP TABLE IF EXISTS {name.sql}")
+                if name.schema != LIVE:
+                    self.session.sql(f"DROP TABLE IF EXISTS {name.sql}")
+            if self._live:
+                self._clear_live()
             self._views.clear()
             self._registered.clear()
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import sys
 import tempfile
 import traceback as python_traceback
@@ -17,12 +18,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from dlt_local import compatibility as features
 from dlt_local import delta_log, jars
 from dlt_local.drawing import FORMATS
 from dlt_local.errors import LocalPipelineError
 from dlt_local.graph import Graph
 from dlt_local.progress import Terminal
 from dlt_local.settings import Options, Settings, settings
+from dlt_local.signals import stop_on_signal
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -47,6 +50,14 @@ def _pairs(context: click.Context, option: click.Parameter, said: Sequence[str])
 
 def _listed(context: click.Context, option: click.Parameter, said: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for each in said for name in each.split(",") if name.strip())
+
+
+def _seconds(context: click.Context, option: click.Parameter, said: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)?", said.strip().lower())
+    if match is None:
+        message = f"`{said}` is no duration; write it as `10 seconds` or `2 minutes`"
+        raise click.BadParameter(message, context, option)
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[(match[2] or "s")[0]]
 
 
 _OPTIONS = (
@@ -116,14 +127,37 @@ def _told_plainly(traceback: bool) -> Iterator[None]:
 @click.option("--refresh", multiple=True, callback=_listed, metavar="A,B", help="Only these datasets.")
 @click.option("--full-refresh", multiple=True, callback=_listed, metavar="A,B", help="Build these anew.")
 @click.option("--full-refresh-all", is_flag=True, help="Build all anew.")
-def run(options: Options, refresh: tuple[str, ...], full_refresh: tuple[str, ...], full_refresh_all: bool) -> None:
+@click.option("--continuous", is_flag=True, help="Go on until Ctrl-C or SIGTERM, which end it at a batch boundary.")
+@click.option(
+    "--trigger-interval",
+    default="5 seconds",
+    callback=_seconds,
+    show_default=True,
+    help="With --continuous: from one look for new rows to the next.",
+)
+def run(
+    options: Options,
+    refresh: tuple[str, ...],
+    full_refresh: tuple[str, ...],
+    full_refresh_all: bool,
+    continuous: bool,
+    trigger_interval: float,
+) -> None:
     """Bring the datasets up to date: one update. The exit status is 0 only if it completes."""
     told = settings(options)
     told.check_secrets()
-    if told.continuous:
-        click.echo("The bundle says `continuous: true`; this is one update.")
+    if told.continuous and not continuous:
+        click.echo("The bundle says `continuous: true`; without --continuous this is one update.")
     pipeline = told.pipeline(told.stored(), Terminal())
-    pipeline.run(refresh=refresh, full_refresh=full_refresh, full_refresh_all=full_refresh_all)
+    try:
+        if continuous:
+            stop = stop_on_signal(lambda text: click.echo(text, err=True))
+            pipeline.run_continuously(stop, trigger_interval, refresh, full_refresh, full_refresh_all)
+        else:
+            pipeline.run(refresh, full_refresh, full_refresh_all)
+    finally:
+        if (page := pipeline.storage.system / "report" / "index.html").exists():
+            click.echo(f"report: {page}")
     click.echo(f"tables: {told.stored() / 'tables'}")
 
 
@@ -190,6 +224,12 @@ def _utc(event: Row) -> datetime:
     # Spark hands timestamps out in this machine's zone, without naming it.
     time: datetime = event.timestamp
     return time.astimezone(UTC)
+
+
+@main.command()
+def compatibility() -> None:
+    """Print what of Delta Live Tables runs here, as Markdown."""
+    click.echo(features.page(), nl=False)
 
 
 @main.command("jars")

@@ -3,12 +3,15 @@
 import json
 import re
 import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql.types import StructType
 
 _FEW = 5
+_LOOKED_BACK = 20
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 
 
@@ -53,6 +56,26 @@ def size_in_bytes(table: Path) -> int:
     return int(_checksum(table).get("tableSizeBytes", 0))
 
 
+def partition_columns(table: Path) -> tuple[str, ...] | None:
+    """The columns by which the table's files are divided; None where Delta wrote no checksum."""
+    metadata = _checksum(table).get("metadata")
+    return None if metadata is None else tuple(metadata.get("partitionColumns", ()))
+
+
+def properties(table: Path) -> dict[str, str]:
+    """The table's properties, and its comment as ``comment``."""
+    metadata = _checksum(table).get("metadata", {})
+    comment = {"comment": metadata["description"]} if metadata.get("description") else {}
+    return {**metadata.get("configuration", {}), **comment}
+
+
+def clustering_columns(table: Path) -> tuple[str, ...]:
+    """The columns by which the table is clustered."""
+    domains = {told["domain"]: told for told in _checksum(table).get("domainMetadata", ())}
+    clustering = json.loads(domains.get("delta.clustering", {}).get("configuration", "{}"))
+    return tuple(".".join(path) for path in clustering.get("clusteringColumns", ()))
+
+
 def is_marked(table: Path, table_property: str) -> bool:
     """True where the table has a property set to ``true``."""
     configuration = _checksum(table).get("metadata", {}).get("configuration", {})
@@ -83,3 +106,63 @@ def operation_metrics(table: Path, commit: int) -> dict[str, int]:
 def _actions(table: Path, commit: int) -> list[dict[str, Any]]:
     text = (table / "_delta_log" / f"{commit:020d}.json").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines() if line]
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit that added rows: when, and what is known of each new file."""
+
+    at: datetime
+    files: tuple[str, ...]
+    statistics: tuple[dict[str, Any], ...]
+
+
+def newest_commit_with_rows(table: Path) -> Commit | None:
+    """The last commit that added data, among the last few; None where there is none."""
+    latest = version(table)
+    for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
+        actions = _actions(table, commit)
+        added = [action["add"] for action in actions if "add" in action and action["add"].get("dataChange")]
+        if added:
+            told: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+            at = datetime.fromtimestamp(told.get("timestamp", 0) / 1000, UTC)
+            files = tuple(each["path"] for each in added)
+            return Commit(at, files, tuple(json.loads(each.get("stats") or "{}") for each in added))
+    return None
+
+
+def table_id(table: Path) -> str | None:
+    """The table's identity, which it loses when it is built anew."""
+    told = _checksum(table).get("metadata", {}).get("id")
+    return None if told is None else str(told)
+
+
+def files_added(table: Path, since: int) -> tuple[str, ...] | None:
+    """The files added by the commits from ``since`` on; None where one of them took rows away, or is not there."""
+    found = _file_changes(table, since)
+    return None if found is None or found[1] else tuple(found[0])
+
+
+def live_files(table: Path) -> tuple[str, ...] | None:
+    """The files that the table is made of; None where the log lacks commits, or rows are only marked as gone."""
+    found = _file_changes(table, 0)
+    return None if found is None else tuple(found[0])
+
+
+def _file_changes(table: Path, since: int) -> tuple[dict[str, None], bool] | None:
+    """The files that commits added and did not remove again, and whether any was removed."""
+    live: dict[str, None] = {}
+    removed = False
+    latest = version(table)
+    for commit in range(since, -1 if latest is None else latest + 1):
+        if not (table / "_delta_log" / f"{commit:020d}.json").exists():
+            return None
+        for action in _actions(table, commit):
+            if "remove" in action:
+                live.pop(action["remove"]["path"], None)
+                removed = True
+            if "add" in action:
+                if action["add"].get("deletionVector"):
+                    return None
+                live[action["add"]["path"]] = None
+    return live, removed

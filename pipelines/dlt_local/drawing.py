@@ -10,14 +10,32 @@ from dlt_local.errors import SourceLocation
 from dlt_local.graph import Graph, Node
 from dlt_local.layout import Edge, Layout, layered
 
-_BOX_WIDTH, _BOX_HEIGHT = 210, 44
+_BOX_WIDTH, _BOX_HEIGHT, _TOLD_HEIGHT = 210, 44, 62
 _GAP_ACROSS, _GAP_DOWN, _MARGIN = 70, 16, 20
 _COLOURS = {"streaming table": "#2f6f9f", "materialized view": "#3d7d4d", "view": "#8a7a3a", "sink": "#8a4a4a"}
+_STATES = {"COMPLETED": "#7fd18c", "IDLE": "#b8bcc4", "FAILED": "#ff6b5e", "SKIPPED": "#f0b429"}
+# Inside a page the styles hold for all of it: they are tied to the picture's own class.
 _STYLE = """
-  text { font: 13px system-ui, sans-serif; fill: #fff }
-  .kind { font-size: 11px; opacity: .8 }
-  path { fill: none; stroke: #8a8f98; stroke-width: 1.5 }
+  .graph text { font: 13px system-ui, sans-serif; fill: #fff }
+  .graph .kind { font-size: 11px; opacity: .85 }
+  .graph .count { font-size: 11px; fill: #8a8f98; text-anchor: end }
+  .graph path { fill: none; stroke: #8a8f98; stroke-width: 1.5 }
 """
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a picture tells of a dataset in one update."""
+
+    state: str
+    seconds: float
+    written: Mapping[str, int]
+    """Flow -> rows that it wrote or removed."""
+
+    @property
+    def rows(self) -> int:
+        """Rows that all flows wrote or removed."""
+        return sum(self.written.values())
 
 
 def text(graph: Graph) -> str:
@@ -43,15 +61,33 @@ def mermaid(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def svg(graph: Graph) -> str:
-    """A picture that needs no other program: layers from left to right, each dataset right of all that it reads."""
+def svg(graph: Graph, told: Mapping[str, Told] | None = None) -> str:
+    """A picture that needs no other program: layers from left to right, each dataset right of all that it reads.
+
+    Args:
+        graph: what to draw.
+        told: dataset -> what an update did; by default the picture is of the declarations alone.
+    """
+    told = told or {}
     layout = layered([node.name for node in graph.nodes], edges(graph))
-    places = _Places(layout)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{places.width}" height="{places.height}">']
+    places = _Places(layout, _TOLD_HEIGHT if told else _BOX_HEIGHT)
+    parts = [f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" width="{places.width}" height="{places.height}">']
     parts += [f"<style>{_STYLE}</style>"]
     parts += [f'<path d="{places.curve(line)}"/>' for line in layout.lines]
-    parts += [_box(node, *places.corner(node.name)) for node in graph.nodes]
+    parts += [_count(count, *places.end(edge)) for edge, count in edge_counts(graph, told).items()]
+    parts += [_box(node, *places.corner(node.name), told.get(node.name)) for node in graph.nodes]
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def edge_counts(graph: Graph, told: Mapping[str, Told]) -> dict[Edge, int]:
+    """How many rows came over each edge: those that the flows behind it wrote; edges into views carry no number."""
+    flows = {node.name: node.flows for node in graph.nodes if node.name in told}
+    counts = {}
+    for edge in edges(graph):
+        reading = [f for f in flows.get(edge.target, ()) if edge.source in (*map(str, f.inputs), *f.views)]
+        if reading:
+            counts[edge] = sum(told[edge.target].written.get(f.flow.name, 0) for f in reading)
+    return counts
 
 
 FORMATS: Mapping[str, Callable[[Graph], str]] = {"text": text, "mermaid": mermaid, "svg": svg}
@@ -83,6 +119,7 @@ def _direct(node: Node, graph: Graph) -> dict[str, None]:
 @dataclass(frozen=True)
 class _Places:
     layout: Layout
+    box: int = _BOX_HEIGHT
 
     @property
     def width(self) -> int:
@@ -90,23 +127,29 @@ class _Places:
 
     @property
     def height(self) -> int:
-        return 2 * _MARGIN + max(map(len, self.layout.layers), default=0) * (_BOX_HEIGHT + _GAP_DOWN) - _GAP_DOWN
+        return 2 * _MARGIN + max(map(len, self.layout.layers), default=0) * (self.box + _GAP_DOWN) - _GAP_DOWN
 
     def corner(self, name: str) -> tuple[float, float]:
         """Upper left corner of a box; a layer stands in the middle of the picture's height."""
         layer, place = self.layout.place(name)
-        used = len(self.layout.layers[layer]) * (_BOX_HEIGHT + _GAP_DOWN) - _GAP_DOWN
+        used = len(self.layout.layers[layer]) * (self.box + _GAP_DOWN) - _GAP_DOWN
         top = (self.height - used) / 2
-        return _MARGIN + layer * (_BOX_WIDTH + _GAP_ACROSS), top + place * (_BOX_HEIGHT + _GAP_DOWN)
+        return _MARGIN + layer * (_BOX_WIDTH + _GAP_ACROSS), top + place * (self.box + _GAP_DOWN)
+
+    def end(self, edge: Edge) -> tuple[float, float]:
+        """Where a number at an edge's end stands: below the line, before the box; several lines one under another."""
+        x, y = self.corner(edge.target)
+        before = [line[0] for line in self.layout.lines if line[-1] == edge.target]
+        return x - 6, y + self.box / 2 + 14 + 12 * before.index(edge.source)
 
     def curve(self, line: tuple[str, ...]) -> str:
         """A line out of the first box, level through the free places between others, into the last box."""
         x, y = self.corner(line[0])
-        drawn = [f"M{x + _BOX_WIDTH:g} {y + _BOX_HEIGHT / 2:g}"]
+        drawn = [f"M{x + _BOX_WIDTH:g} {y + self.box / 2:g}"]
         bend = _GAP_ACROSS / 2
         for name in line[1:]:
             x, y = self.corner(name)
-            middle = y + _BOX_HEIGHT / 2
+            middle = y + self.box / 2
             drawn.append(f"C{x - bend:g} {_y(drawn[-1])} {x - bend:g} {middle:g} {x:g} {middle:g}")
             if name != line[-1]:
                 drawn.append(f"L{x + _BOX_WIDTH:g} {middle:g}")
@@ -117,14 +160,31 @@ def _y(drawn: str) -> str:
     return drawn.rpartition(" ")[2]
 
 
-def _box(node: Node, x: float, y: float) -> str:
+def _count(count: int, x: float, y: float) -> str:
+    return (
+        f'<text class="count" x="{x:g}" y="{y:g}"><title>rows in this update</title>{count:,}</text>' if count else ""
+    )
+
+
+def _box(node: Node, x: float, y: float, told: Told | None = None) -> str:
     colour = _COLOURS[node.kind]
     dashed = ' stroke="#fff" stroke-dasharray="4 3"' if _is_private(node) else ""
     return (
         f'<g transform="translate({x:g} {y:g})"><title>{escape(_place(node.dataset.location))}</title>'
-        f'<rect width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="6" fill={quoteattr(colour)}{dashed}/>'
+        f'<rect width="{_BOX_WIDTH}" height="{_TOLD_HEIGHT if told else _BOX_HEIGHT}" rx="6" '
+        f"fill={quoteattr(colour)}{dashed}/>"
         f'<text x="10" y="19">{escape(node.name)}</text>'
-        f'<text class="kind" x="10" y="35">{escape(_kind(node))}</text></g>'
+        f'<text class="kind" x="10" y="35">{escape(_kind(node))}</text>{_line_told(told)}</g>'
+    )
+
+
+def _line_told(told: Told | None) -> str:
+    if told is None:
+        return ""
+    rows = f" · {told.rows:,} rows" if told.rows else ""
+    return (
+        f'<circle cx="{_BOX_WIDTH - 14}" cy="14" r="5" fill="{_STATES.get(told.state, "#fff")}"/>'
+        f'<text class="kind" x="10" y="53">{escape(told.state)}{rows} · {told.seconds:.1f} s</text>'
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from dlt_local.errors import SourceLocation
@@ -19,12 +20,29 @@ ColumnLike = str | Column
 
 
 @dataclass(frozen=True)
+class BatchHandler:
+    """A user's function of a batch and its number."""
+
+    function: Callable[[DataFrame, int], None]
+
+
+@dataclass(frozen=True)
 class Expectation:
     """A condition that each row of a dataset is to meet; a row where it is null does not meet it."""
 
     name: str
-    condition: str
+    condition: ColumnLike
     action: Action
+
+    @property
+    def text(self) -> str:
+        """The condition for people."""
+        return self.condition if isinstance(self.condition, str) else str(self.condition)[len("Column<'") : -len("'>")]
+
+    @property
+    def column(self) -> Column:
+        """The condition as a column; null where it cannot be told."""
+        return F.expr(self.condition) if isinstance(self.condition, str) else self.condition
 
 
 @dataclass(frozen=True)
@@ -68,6 +86,8 @@ class Sink:
     location: SourceLocation
     format: str
     options: Mapping[str, str]
+    handler: "BatchHandler | None" = None
+    """What takes the batches of a `foreach_batch_sink`."""
 
 
 @dataclass(frozen=True)

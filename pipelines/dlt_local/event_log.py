@@ -7,7 +7,8 @@ the start of the next one, the journal is appended to the table, once.
 import json
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from dlt_local import delta_log, faults
 from dlt_local.storage import Storage
 
+Hook = Callable[[dict[str, Any]], object]
 Level = Literal["INFO", "WARN", "ERROR", "METRICS"]
+
+HOOK_FAILED = "hook_progress"
 
 _DDL = (
     "id STRING, sequence STRUCT<data_plane_id: STRUCT<instance: STRING, seq_no: BIGINT>>, "
@@ -29,18 +33,61 @@ _DDL = (
 )
 
 
+@dataclass(frozen=True)
+class Killed:
+    """An update whose process was killed."""
+
+    update_id: str
+    started: str
+
+
 class EventLog:
     """Takes events of one update."""
 
-    def __init__(self, storage: Storage, pipeline: str, update_id: str) -> None:
+    def __init__(
+        self, storage: Storage, pipeline: str, update_id: str, redact: Callable[[str], str] = lambda text: text
+    ) -> None:
         self._journals = storage.system / "journal"
         self._table = storage.event_log
         self._pipeline = pipeline
         self._update_id = update_id
+        self._redact = redact
         self._number = 0
+        self._journal_number = 0
         self._lock = threading.Lock()
         self._journals.mkdir(parents=True, exist_ok=True)
         self._journal = self._journals / f"{update_id}.jsonl"
+        self._hooks: Sequence[Hook] = ()
+
+    def end_killed(self) -> list[Killed]:
+        """Write the end into the journals of updates that could not do so themselves, since they were killed."""
+        return [told for journal in sorted(self._journals.glob("*.jsonl")) if (told := self._end(journal)) is not None]
+
+    def _end(self, journal: Path) -> Killed | None:
+        events = [event for line in journal.read_text(encoding="utf-8").splitlines() if (event := _read(line))]
+        if not events or any(map(_is_end, events)):
+            return None
+        began, last = events[0], events[-1]
+        update_id = str(began["origin"]["update_id"])
+        sequence = {"data_plane_id": {"instance": update_id, "seq_no": last["sequence"]["data_plane_id"]["seq_no"] + 1}}
+        ended = last | {
+            "id": str(uuid.uuid4()),
+            "sequence": sequence,
+            "origin": began["origin"],
+            "message": f"Update {update_id[:6]} is CANCELED: its process was killed.",
+            "level": "WARN",
+            "error": None,
+            "details": json.dumps({"update_progress": {"state": "CANCELED"}}),
+            "event_type": "update_progress",
+        }
+        with journal.open("a", encoding="utf-8") as out:
+            # The line that the kill cut off, if any, must not swallow this one.
+            out.write("\n" + json.dumps(ended) + "\n")
+        return Killed(update_id, str(began["timestamp"]))
+
+    def call(self, hooks: Sequence[Hook]) -> None:
+        """Let users' functions be called with each event from now on."""
+        self._hooks = hooks
 
     def emit(
         self,
@@ -69,18 +116,31 @@ class EventLog:
                     "batch_id": batch_id,
                 },
                 "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                "message": message,
+                "message": self._redact(message),
                 "level": level,
                 "maturity_level": "STABLE",
-                "error": _told(error),
-                "details": json.dumps({event_type: dict(details or {})}, default=str),
+                "error": _told(error, self._redact),
+                "details": json.dumps({event_type: _cleaned(dict(details or {}), self._redact)}, default=str),
                 "event_type": event_type,
             }
             with self._journal.open("a", encoding="utf-8") as journal:
                 journal.write(json.dumps(event) + "\n")
+        if event_type != HOOK_FAILED:
+            self._tell_hooks(event)
+
+    def _tell_hooks(self, event: Mapping[str, Any]) -> None:
+        for hook in self._hooks:
+            try:
+                hook(dict(event))
+            except Exception as error:
+                name = getattr(hook, "__name__", str(hook))
+                self.emit(HOOK_FAILED, f"Event hook '{name}' failed: {error}", level="WARN", error=error)
 
     def publish(self, session: SparkSession) -> None:
-        """Append every journal to the table, those of killed updates too; each once."""
+        """Append every journal to the table, those of killed updates too; each once. What follows goes to a new one."""
+        with self._lock:
+            self._journal_number += 1
+            self._journal = self._journals / f"{self._update_id}-{self._journal_number}.jsonl"
         for journal in sorted(self._journals.glob("*.jsonl")):
             _publish(session, journal, self._table)
 
@@ -107,7 +167,30 @@ def read(session: SparkSession, storage: Storage) -> DataFrame:
     return session.read.format("delta").load(str(storage.event_log)).orderBy("timestamp", "sequence")
 
 
-def _told(error: Exception | None) -> dict[str, Any] | None:
+def _is_end(event: Mapping[str, Any]) -> bool:
+    told = json.loads(event["details"]).get("update_progress", {})
+    return told.get("state") in ("COMPLETED", "FAILED", "CANCELED")
+
+
+def _read(line: str) -> dict[str, Any] | None:
+    """An event, None for a line that a kill cut off."""
+    try:
+        event: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return None
+    return event
+
+
+def _cleaned(value: object, redact: Callable[[str], str]) -> object:
+    # Text by text, so that what comes out is JSON still.
+    if isinstance(value, Mapping):
+        return {key: _cleaned(inner, redact) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(inner, redact) for inner in value]
+    return redact(value) if isinstance(value, str) else value
+
+
+def _told(error: Exception | None, redact: Callable[[str], str]) -> dict[str, Any] | None:
     if error is None:
         return None
-    return {"fatal": True, "exceptions": [{"class_name": type(error).__name__, "message": str(error)}]}
+    return {"fatal": True, "exceptions": [{"class_name": type(error).__name__, "message": redact(str(error))}]}

@@ -15,7 +15,7 @@ DROPPED = "dropped"
 
 def met(expectation: Expectation) -> Column:
     """Boolean, never null."""
-    return F.coalesce(F.expr(expectation.condition), F.lit(False))
+    return F.coalesce(expectation.column, F.lit(False))
 
 
 def metrics(expectations: Sequence[Expectation]) -> list[Column]:
@@ -47,7 +47,7 @@ FAILURE = "EXPECTATION_FAILED"
 
 def failure_text(dataset: str, expectation: Expectation) -> str:
     """How a broken `expect_or_fail` is told; the row follows as JSON."""
-    return f"{FAILURE} {dataset}: expectation `{expectation.name}` ({expectation.condition}) is not met by the row "
+    return f"{FAILURE} {dataset}: expectation `{expectation.name}` ({expectation.text}) is not met by the row "
 
 
 def _any(expectations: Sequence[Expectation], action: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-from dlt_local import delta_log, expectations, faults, tables
+from dlt_local import causes, delta_log, expectations, faults, tables
 from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs, for_target
 from dlt_local.auto_cdc.handler import AutoCdcHandler, CdcMetrics
@@ -43,6 +43,25 @@ class FlowMetrics:
     failed: dict[str, int] = field(default_factory=dict)
     """Expectation -> rows that did not meet it."""
     checked_rows: int = 0
+    batches: int = 0
+    """Batches, or whole results, that were written; none where nothing was new."""
+
+    def __add__(self, other: "FlowMetrics") -> "FlowMetrics":
+        cdc = self.cdc if other.cdc is None else other.cdc if self.cdc is None else self.cdc + other.cdc
+        names = {**self.failed, **other.failed}
+        failed = {name: self.failed.get(name, 0) + other.failed.get(name, 0) for name in names}
+        return FlowMetrics(
+            self.num_output_rows + other.num_output_rows,
+            self.dropped_rows + other.dropped_rows,
+            cdc,
+            failed,
+            self.checked_rows + other.checked_rows,
+            self.batches + other.batches,
+        )
+
+
+class Stopped(Exception):
+    """The user asked for an end: a batch that has not begun is left to the next update."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +70,7 @@ class Ran:
 
     idle: bool
     flows: Mapping[str, FlowMetrics]
+    stopped: bool = False
 
 
 class DatasetRunner:
@@ -64,6 +84,7 @@ class DatasetRunner:
         catalog: Catalog,
         storage: Storage,
         on_batch: Callable[[str, str, FlowMetrics], None],
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self._session = session
         self._registry = registry
@@ -71,6 +92,7 @@ class DatasetRunner:
         self._catalog = catalog
         self._storage = storage
         self._on_batch = on_batch
+        self._should_stop = should_stop
         self._settings = threading.RLock()
 
     def run(self, node: Node) -> Ran:
@@ -80,6 +102,8 @@ class DatasetRunner:
             FlowError: a flow failed; what it had committed before stays, the rest comes with the next update.
         """
         with active(self._session), registration(self._registry):
+            if isinstance(node.dataset, Table) and delta_log.exists(self._path(node.dataset.name)):
+                tables.describe(self._session, node.dataset, self._path(node.dataset.name))
             seen = {str(name): delta_log.version(self._path(name)) for name in node.inputs}
             last = read_json(self._storage.progress(node.name)) or {}
             self._check_checkpoints(node, last)
@@ -91,11 +115,14 @@ class DatasetRunner:
             for flow in sorted(node.flows, key=lambda f: not _is_once(f)):
                 metrics = FlowMetrics()
                 ran[flow.flow.name] = metrics
-                self._run_flow(node, flow, metrics)
+                try:
+                    self._run_flow(node, flow, metrics)
+                except Stopped:
+                    return Ran(False, ran, stopped=True)
             faults.reach("progress.before")
             write_json(self._storage.progress(node.name), self._progress(node, seen))
             faults.reach("progress.after")
-            return Ran(False, ran)
+            return Ran(not any(metrics.batches for metrics in ran.values()), ran)
 
     def _path(self, name: TableName) -> Path:
         table = self._registry.tables.get(name)
@@ -104,7 +131,8 @@ class DatasetRunner:
     def _progress(self, node: Node, seen: Mapping[str, int | None]) -> dict[str, object]:
         return {
             "inputs": dict(seen),
-            "fingerprint": _fingerprint(node),
+            "fingerprint": _fingerprint(node) if isinstance(node.dataset, Table) else None,
+            "queries": {flow.flow.name: flow.query for flow in node.flows},
             "checkpoints": sorted(
                 f.flow.name for f in node.flows if self._storage.checkpoint(node.name, f.flow.name).exists()
             ),
@@ -144,6 +172,7 @@ class DatasetRunner:
                     self._once(
                         node,
                         flow,
+                        metrics,
                         lambda: self._append(node, self._frame(flow), metrics, (self._app(node, flow), 0)),
                     )
                 case QueryFlow():
@@ -152,7 +181,7 @@ class DatasetRunner:
                     self._auto_cdc(node, flow, declared, metrics)
                 case SnapshotCdcFlow():
                     self._snapshots(node, flow, declared, metrics)
-        except FlowError:
+        except (FlowError, Stopped):
             raise
         except Exception as error:
             raise self._told(node, flow, error) from error
@@ -202,12 +231,19 @@ class DatasetRunner:
         with self._spark_conf(_settings(node, flow)):
             frame, observed = _observed(self._frame(flow), node)
             faults.reach("view.before")
-            writer = frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+            writer = frame.write.format("delta").mode("overwrite")
+            stored = tables.stored_schema(self._session, path)
+            if stored is None or not tables.takes(node.dataset, stored, frame.schema, path):
+                if node.dataset.schema is None:
+                    writer = writer.option("overwriteSchema", "true")
+                else:
+                    tables.replace(self._session, node.dataset, node.schema, path)
             if node.dataset.partition_cols:
                 writer = writer.partitionBy(*node.dataset.partition_cols)
             writer.save(str(path))
         faults.reach("view.after")
         self._count(node, path, metrics, observed)
+        metrics.batches += 1
         self._on_batch(node.name, flow.flow.name, metrics)
 
     def _append(self, node: Node, batch: DataFrame, metrics: FlowMetrics, number: tuple[str, int]) -> None:
@@ -249,8 +285,11 @@ class DatasetRunner:
 
         def on_batch(batch: DataFrame, batch_id: int) -> None:
             try:
+                if self._should_stop():
+                    raise Stopped
                 with registration(self._registry):
                     handle(batch, batch_id, _query_id(checkpoint))
+                metrics.batches += 1
                 self._on_batch(node.name, flow.flow.name, metrics)
             except Exception as error:
                 failure.append(error)
@@ -275,17 +314,23 @@ class DatasetRunner:
     def _stream_to_sink(self, node: Node, sink: Sink, flow: ResolvedFlow, metrics: FlowMetrics) -> None:
         checkpoint = self._storage.checkpoint(node.name, flow.flow.name)
         with self._spark_conf(_settings(node, flow)):
-            writer = self._frame(flow).writeStream.format(sink.format).options(**sink.options)
+            writer = self._frame(flow).writeStream
+            if sink.handler is None:
+                writer = writer.format(sink.format).options(**sink.options)
+            else:
+                writer = writer.foreachBatch(sink.handler.function)
             query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
         query.awaitTermination()
         for progress in query.recentProgress:
             metrics.num_output_rows += max(progress.numInputRows, 0)
+            metrics.batches += progress.numInputRows > 0
 
-    def _once(self, node: Node, flow: ResolvedFlow, run: Callable[[], None]) -> None:
+    def _once(self, node: Node, flow: ResolvedFlow, metrics: FlowMetrics, run: Callable[[], None]) -> None:
         done = self._storage.checkpoint(node.name, flow.flow.name) / "once.json"
         if done.exists():
             return
         run()
+        metrics.batches += 1
         write_json(done, {"at": datetime.now(UTC).isoformat()})
 
     def _app(self, node: Node, flow: ResolvedFlow) -> str:
@@ -319,9 +364,9 @@ class DatasetRunner:
 
         if declared.once:
             if flow.streaming:
-                self._once(node, flow, lambda: self._stream(node, flow, handle, metrics))
+                self._once(node, flow, metrics, lambda: self._stream(node, flow, handle, metrics))
             else:
-                self._once(node, flow, lambda: handle(self._frame(flow), 0, self._app(node, flow)))
+                self._once(node, flow, metrics, lambda: handle(self._frame(flow), 0, self._app(node, flow)))
         else:
             self._stream(node, flow, handle, metrics)
 
@@ -350,6 +395,7 @@ class DatasetRunner:
             changes = differences(snapshot, rows, args, version).localCheckpoint()
             self._apply(node, args, changes, applied.count, self._app(node, flow), metrics)
             applied.add(version)
+            metrics.batches += 1
 
     def _new_snapshots(self, source: SnapshotSource, applied: Applied) -> Iterator[tuple[DataFrame, object]]:
         if isinstance(source, str):
@@ -365,9 +411,7 @@ class DatasetRunner:
             message = text[start:].splitlines()[0]
             fix = "mend the source, or loosen the expectation to expect_or_drop; nothing of the batch was written"
             return ExpectationFailed("EXPECTATION_FAILED", node.name, message, fix)
-        location = flow.flow.location
-        told = text.strip().splitlines() or [type(error).__name__]
-        return FlowError("FLOW_FAILED", node.name, f"flow `{flow.flow.name}` ({location}): {told[0]}")
+        return failed(node.name, f"flow `{flow.flow.name}` ({flow.flow.location}): ", error)
 
 
 def _refuse_repeated_keys(snapshot: DataFrame, args: ChangeArgs, flow: SnapshotCdcFlow) -> None:
@@ -379,6 +423,14 @@ def _refuse_repeated_keys(snapshot: DataFrame, args: ChangeArgs, flow: SnapshotC
         raise FlowError(
             "AUTOCDC_SNAPSHOT_KEY_NOT_UNIQUE", str(args.target), message, "let the source give one row a key"
         )
+
+
+def failed(dataset: str, where: str, error: Exception) -> FlowError:
+    """An error of Spark's or of the machine's as one that its user can act on."""
+    if causes.is_disk_full(error):
+        fix = "make room, then run again: what was committed stays, the rest comes with the next update, nothing twice"
+        return FlowError("DISK_FULL", dataset, where + causes.sentence(error), fix)
+    return FlowError("FLOW_FAILED", dataset, where + causes.sentence(error))
 
 
 def retention_seconds(table: Table) -> int:
@@ -404,7 +456,7 @@ def _fingerprint(node: Node) -> str | None:
     prints = [flow.fingerprint for flow in node.flows]
     if any(one is None for one in prints) or any(isinstance(f.flow, SnapshotCdcFlow) for f in node.flows):
         return None
-    rules = [[e.name, e.condition, e.action] for e in node.dataset.expectations]
+    rules = [[e.name, e.text, e.action] for e in node.dataset.expectations]
     names = [flow.flow.name for flow in node.flows]
     return json.dumps([names, prints, rules, node.schema.simpleString()])
 

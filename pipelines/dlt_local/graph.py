@@ -7,7 +7,7 @@ names a dataset not yet known is put off until that dataset is resolved, so the 
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pyspark.errors import AnalysisException
@@ -17,13 +17,14 @@ from pyspark.sql.types import StructType
 from dlt_local.auto_cdc import args as auto_cdc
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.snapshots import as_auto_cdc, with_version
-from dlt_local.catalog import Catalog
+from dlt_local.catalog import LIVE, Catalog
+from dlt_local.ddl import Columns
 from dlt_local.elements import AutoCdcFlow, Flow, QueryFlow, Sink, SnapshotCdcFlow, Table, View
-from dlt_local.errors import DeclarationError, did_you_mean
-from dlt_local.names import END_AT, START_AT, TableName, parts
+from dlt_local.errors import DeclarationError, SourceLocation, did_you_mean
+from dlt_local.names import END_AT, START_AT, TableName, parts, quote
 from dlt_local.plans import Plan, read_plan
 from dlt_local.registry import Registry, registration
-from dlt_local.schemas import declared_schema, merge_schemas, missing_nested
+from dlt_local.schemas import declared_columns, merge_schemas, missing_nested
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class ResolvedFlow:
     fingerprint: str | None
     """Changes when the query does; None where a run could differ though nothing of the pipeline did."""
     changes: ChangeArgs | None = None
+    query: str = ""
+    """Another one where the query is another; unlike the fingerprint, also of queries that read outside."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,9 @@ class _Resolver:
         return Node(view, "view", (flow,), frame.schema)
 
     def _table(self, table: Table) -> Node:
+        declared = declared_columns(table, self.catalog.session)
+        if declared is not None:
+            table = self._constrained(table, declared)
         flows = tuple(self._flow(flow) for flow in self.registry.flows_into(table.name))
         if not flows:
             message = f"streaming table {table.name} has no flow"
@@ -205,7 +211,7 @@ class _Resolver:
             raise DeclarationError("NO_FLOW", message, table.location, fix)
         kind = table.kind or ("streaming table" if flows[0].streaming else "materialized view")
         self._check_kind(table, kind, flows)
-        schema = self._schema(table, kind, flows)
+        schema = self._schema(table, kind, flows, declared)
         self._expectations_analyse(table, schema, flows)
         self.catalog.register_placeholder(table.name, schema)
         return Node(table, kind, flows, schema)
@@ -226,22 +232,30 @@ class _Resolver:
                 fix = "read its sources by spark.read, or declare it by @table"
                 raise DeclarationError("STREAMING_QUERY_FOR_MATERIALIZED_VIEW", message, flow.flow.location, fix)
 
-    def _schema(self, table: Table, kind: str, flows: tuple[ResolvedFlow, ...]) -> StructType:
-        declared = declared_schema(table, self.catalog.session)
+    def _constrained(self, table: Table, declared: Columns) -> Table:
+        """The table with its declared conditions as the properties by which Delta enforces them."""
+        for key in declared.not_enforced:
+            self.registry.notice(f"key `{key}` of {table.name} is for readers only: nothing enforces it")
+        checks = {f"delta.constraints.{name}": condition for name, condition in declared.checks.items()}
+        return replace(table, table_properties=checks | dict(table.table_properties))
+
+    def _schema(self, table: Table, kind: str, flows: tuple[ResolvedFlow, ...], declared: Columns | None) -> StructType:
         schemas = [flow.schema for flow in flows]
         if kind == "streaming table" and table.name in self.stored:
             schemas.insert(0, self.stored[table.name])
         merged = schemas[0]
         for schema in schemas[1:]:
             merged = merge_schemas(table, merged, schema)
-        return merged if declared is None else merge_schemas(table, declared, merged, closed=True)
+        return merged if declared is None else merge_schemas(table, declared.schema, merged, closed=True)
 
     def _flow(self, flow: Flow) -> ResolvedFlow:
         match flow:
             case QueryFlow():
                 frame, plan = self._evaluate(flow)
                 self._check_streamed_from(flow, plan)
-                return ResolvedFlow(flow, plan.tables, plan.views, frame.isStreaming, frame.schema, _fingerprint(plan))
+                inputs, views, query = plan.tables, plan.views, _hash(plan)
+                print_ = _fingerprint(plan)
+                return ResolvedFlow(flow, inputs, views, frame.isStreaming, frame.schema, print_, query=query)
             case AutoCdcFlow():
                 return self._auto_cdc(flow)
             case SnapshotCdcFlow():
@@ -325,12 +339,12 @@ class _Resolver:
                 if not isinstance(frame, DataFrame):
                     message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
                     raise DeclarationError("NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame")
-                return frame, read_plan(frame)
+                return frame, read_plan(frame, self.catalog.real_name)
             except AnalysisException as error:
                 missing = _missing_dataset(error)
-                if missing is None or missing in seen:
+                if missing is None or (condition := f"{error.getCondition()} {missing}") in seen:
                     raise _query_failed(flow, error) from error
-                seen.add(missing)
+                seen.add(condition)
                 self._bring(missing, flow, error)
             except (DeclarationError, _Unresolved):
                 raise
@@ -338,19 +352,31 @@ class _Resolver:
                 raise _query_failed(flow, error) from error
 
     def _bring(self, name: str, reader: QueryFlow, error: AnalysisException) -> None:
+        split = parts(name)
         dataset = self.registry.find(name)
+        full = self.registry.name(name)
         if dataset is not None:
             self._resolve(dataset)
-            return
-        full = self.registry.name(name)
-        if full in self.stored and full not in self._outside:
-            self._outside.add(full)
-            self.catalog.register_placeholder(full, self.stored[full])
+        elif full in self.stored:
+            if full not in self._outside:
+                self._outside.add(full)
+                self.catalog.register_placeholder(full, self.stored[full])
+        if dataset is not None or full in self.stored:
+            if len(split) > 2:
+                self._name_catalog(split[0], reader)
+            elif split[0].lower() == LIVE and not isinstance(dataset, View):
+                self.catalog.name_under_live(split[-1], full)
             return
         known = [str(d) for d in (*self.registry.tables, *self.registry.views)]
         short = [d.table for d in self.registry.tables if d.schema == self.registry.schema]
         message = f"`{reader.name}` reads {name}, which no source file declares{did_you_mean(name, [*known, *short])}"
         raise DeclarationError("DATASET_NOT_FOUND", message, reader.location) from error
+
+    def _name_catalog(self, name: str, reader: QueryFlow) -> None:
+        if not self.catalog.name_catalog(name):
+            message = f"`{reader.name}` names the catalog {name}, and there is a schema of this name too"
+            fix = f"leave the catalog out of the name: {name}.table is then the schema's"
+            raise DeclarationError("CATALOG_NAMED_AS_A_SCHEMA", message, reader.location, fix)
 
     def _check_streamed_from(self, flow: Flow, plan: Plan) -> None:
         for name in plan.streamed_tables:
@@ -364,9 +390,9 @@ class _Resolver:
     def _check_expectations(self, dataset: Table | View, frame: DataFrame) -> None:
         for expectation in dataset.expectations:
             try:
-                frame.selectExpr(f"CAST(({expectation.condition}) AS BOOLEAN)").schema  # noqa: B018
+                frame.select(expectation.column.cast("boolean")).schema  # noqa: B018
             except Exception as error:
-                named = f"expectation `{expectation.name}` of {dataset.name} ({expectation.condition})"
+                named = f"expectation `{expectation.name}` of {dataset.name} ({expectation.text})"
                 message = f"{named}: {_first_line(error)}"
                 raise DeclarationError("EXPECTATION_NOT_VALID", message, dataset.location) from error
 
@@ -376,9 +402,18 @@ class _Resolver:
 
 
 def _missing_dataset(error: AnalysisException) -> str | None:
-    if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
-        return None
-    return ".".join(parts((error.getMessageParameters() or {}).get("relationName", "")))
+    told = error.getMessageParameters() or {}
+    match error.getCondition():
+        case "TABLE_OR_VIEW_NOT_FOUND":
+            return ".".join(map(_requoted, parts(told.get("relationName", ""))))
+        case "REQUIRES_SINGLE_PART_NAMESPACE":
+            named = parts(told.get("identifier", ""))
+            return ".".join(map(_requoted, named)) if len(named) == 3 else None
+    return None
+
+
+def _requoted(part: str) -> str:
+    return quote(part) if "." in part or "`" in part else part
 
 
 def _first_line(error: Exception) -> str:
@@ -387,10 +422,22 @@ def _first_line(error: Exception) -> str:
 
 def _query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
     message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {_first_line(error)}"
-    return DeclarationError("QUERY_FAILED", message, flow.location)
+    return DeclarationError("QUERY_FAILED", message, _place_in_query(flow, error))
+
+
+def _place_in_query(flow: QueryFlow, error: Exception) -> SourceLocation:
+    """In an SQL file Spark counts the file's own lines, so that it knows better than the statement's begin."""
+    line = re.search(r"[;(] ?line (\d+),? pos", str(error))
+    if line is None or not flow.location.file.endswith(".sql"):
+        return flow.location
+    return SourceLocation(flow.location.file, int(line[1]))
 
 
 def _fingerprint(plan: Plan) -> str | None:
     if plan.reads_outside or re.search(r"\b(current_(date|timestamp|time)|now|rand|randn|uuid)\(", plan.text):
         return None
+    return _hash(plan)
+
+
+def _hash(plan: Plan) -> str:
     return hashlib.sha256(plan.text.encode()).hexdigest()

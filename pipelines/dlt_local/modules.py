@@ -1,5 +1,6 @@
 """While source files load, `import dlt` and `from pyspark import pipelines` give the engine's decorators."""
 
+import functools
 import sys
 import threading
 import types
@@ -10,6 +11,9 @@ from pathlib import Path
 import pyspark
 
 from dlt_local import api, api_cdc
+from dlt_local.compatibility import refused_functions
+from dlt_local.errors import DeclarationError, did_you_mean
+from dlt_local.registry import caller
 
 _MISSING = object()
 # sys.modules and sys.path are the process's: two pipelines may load at once from two threads.
@@ -22,7 +26,21 @@ def _module(name: str) -> types.ModuleType:
         for public in source.__all__:
             setattr(module, public, getattr(source, public))
     module.__dict__["__all__"] = [*api.__all__, *api_cdc.__all__]
+    # Python asks a module's own __getattr__ for the names that it has not.
+    module.__dict__["__getattr__"] = functools.partial(_refuse, name)
     return module
+
+
+def _refuse(module: str, name: str) -> object:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    reasons = refused_functions()
+    if name in reasons:
+        message = f"`{module}.{name}` does not run on this machine"
+        raise DeclarationError("NOT_SUPPORTED_LOCALLY", message, caller(), reasons[name])
+    near = did_you_mean(name, [*api.__all__, *api_cdc.__all__])
+    message = f"module `{module}` has no attribute `{name}`{near}"
+    raise AttributeError(message)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,23 +10,19 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from dlt_local import delta_log, event_log, graph, sources, tables, update
-from dlt_local.auto_cdc import drift
+from dlt_local import delta_log, event_log, graph, sources, tables
 from dlt_local.auto_cdc.snapshots import Applied
 from dlt_local.catalog import Catalog, active, isolated_session
-from dlt_local.elements import Table, View
-from dlt_local.errors import DeclarationError, LocalPipelineError, did_you_mean
-from dlt_local.event_log import EventLog
-from dlt_local.flows import DatasetRunner
-from dlt_local.graph import Graph, Node
+from dlt_local.errors import LocalPipelineError, did_you_mean
+from dlt_local.graph import Graph
 from dlt_local.names import TableName, table_name
 from dlt_local.progress import Progress, Silent
 from dlt_local.registry import Registry
+from dlt_local.selection import Selection
 from dlt_local.session import create_session
 from dlt_local.storage import Storage
 from dlt_local.update import Update, UpdateFailed
-
-_RESET_ALLOWED = "pipelines.reset.allowed"
+from dlt_local.update_run import UpdateRun
 
 
 class LocalPipeline:
@@ -71,8 +68,8 @@ class LocalPipeline:
         self.configuration = {key: str(value) for key, value in (configuration or {}).items()}
         self.root_path = Path(root_path).absolute() if root_path is not None else None
         self._spark = spark
-        self._progress: Progress = progress or Silent()
-        self._parallelism = parallelism
+        self.progress: Progress = progress or Silent()
+        self.parallelism = parallelism
         self._session: SparkSession | None = None
 
     @property
@@ -100,21 +97,35 @@ class LocalPipeline:
                 error.
             StorageInUse: another update runs on this storage.
         """
-        refresh, full_refresh = list(refresh), list(full_refresh)
-        with self.storage.locked():
-            self.storage.finish_resets()
-            log = EventLog(self.storage, self.name, update_id := update.new_id())
-            log.emit("create_update", f"Update {update_id[:6]} started.", {"update_id": update_id})
-            try:
-                return self._run(update_id, log, refresh, full_refresh, full_refresh_all)
-            except (UpdateFailed, LocalPipelineError) as error:
-                failed = error if isinstance(error, UpdateFailed) else UpdateFailed(None, [error])
-                if failed.update is None:
-                    told = {"state": "FAILED"}
-                    log.emit("update_progress", "Update has FAILED.", told, level="ERROR", error=failed)
-                raise failed from error
-            finally:
-                log.publish(self.spark)
+        selection = Selection(tuple(refresh), tuple(full_refresh), full_refresh_all)
+        return self._update(selection, None, 0.0)
+
+    def run_continuously(
+        self,
+        stop: threading.Event,
+        trigger_interval: float = 5.0,
+        refresh: Iterable[str] = (),
+        full_refresh: Iterable[str] = (),
+        full_refresh_all: bool = False,
+    ) -> Update:
+        """Keep the datasets up to date until ``stop`` is set; then end at the next batch boundary.
+
+        Flows that fail for a reason that may pass, such as a broker that restarts, are tried again; source files are
+        read once, at the begin.
+
+        Args:
+            stop: set it, from a signal handler or another thread, to end the update.
+            trigger_interval: seconds from one look for new rows to the next, at least.
+            refresh: as of `run`.
+            full_refresh: as of `run`, at the begin.
+            full_refresh_all: as of `run`, at the begin.
+
+        Raises:
+            UpdateFailed: as of `run`.
+            StorageInUse: another update runs on this storage.
+        """
+        selection = Selection(tuple(refresh), tuple(full_refresh), full_refresh_all)
+        return self._update(selection, stop, trigger_interval)
 
     def dry_run(self) -> Graph:
         """Load the source files and resolve the graph; run and write nothing.
@@ -122,7 +133,7 @@ class LocalPipeline:
         Raises:
             UpdateFailed: the declarations' faults, all of them.
         """
-        with self._resolved() as (resolved, _, _):
+        with self.resolved() as (resolved, _, _):
             return resolved
 
     def table(self, name: str) -> DataFrame:
@@ -143,37 +154,22 @@ class LocalPipeline:
         """The event log of all updates, oldest first, with Databricks' columns."""
         return event_log.read(self.spark, self.storage)
 
-    def _run(
-        self,
-        update_id: str,
-        log: EventLog,
-        refresh: list[str],
-        full_refresh: list[str],
-        full_refresh_all: bool,
-    ) -> Update:
-        with self._resolved(drop=full_refresh, drop_all=full_refresh_all) as (resolved, registry, catalog):
-            wanted, reset = self._selected(resolved, refresh, full_refresh, full_refresh_all)
-            self._check_drift(wanted, reset)
-            for node in reset:
-                dataset = node.dataset
-                assert not isinstance(dataset, View)
-                self.storage.reset(dataset.name, private=isinstance(dataset, Table) and dataset.private)
-            for notice in resolved.notices:
-                log.emit("flow_definition", notice, level="WARN")
-            title = f"{self.name}: update {update_id[:6]}"
-            self._progress.begin(title, Graph(tuple(wanted), resolved.notices))
-            runner = DatasetRunner(catalog.session, registry, resolved, catalog, self.storage, self._progress.batch)
-            ended = update.run(update_id, resolved, wanted, runner, log, self._progress, self._parallelism)
-        self._progress.end(ended.state)
-        told = {"state": ended.state}
-        level: event_log.Level = "INFO" if ended.state == "COMPLETED" else "ERROR"
-        log.emit("update_progress", f"Update {update_id[:6]} is {ended.state}.", told, level=level)
-        if ended.state == "FAILED":
-            raise UpdateFailed(ended, ended.errors)
-        return ended
+    def _update(self, selection: Selection, stop: threading.Event | None, interval: float) -> Update:
+        with self.storage.locked():
+            self.storage.finish_resets()
+            return UpdateRun(self, selection, stop, interval).go()
 
     @contextmanager
-    def _resolved(self, drop: Sequence[str] = (), drop_all: bool = False) -> Iterator[tuple[Graph, Registry, Catalog]]:
+    def resolved(self, drop: Sequence[str] = (), drop_all: bool = False) -> Iterator[tuple[Graph, Registry, Catalog]]:
+        """The graph, what was declared, and the names that queries see: for as long as the block lasts.
+
+        Args:
+            drop: datasets that are to be resolved as if they had never been made.
+            drop_all: True for all of them.
+
+        Raises:
+            UpdateFailed: the declarations' faults, all of them.
+        """
         scratch = Path(tempfile.mkdtemp(prefix="dlt_local-"))
         # One for all updates: Spark lets go of a session's streaming listeners only with the process.
         self._session = session = self._session or isolated_session(self.spark, self.configuration, scratch)
@@ -214,48 +210,7 @@ class LocalPipeline:
     def _paths(self, name: TableName) -> list[Path]:
         return [self.storage.table(name), self.storage.table(name, private=True)]
 
-    def _selected(
-        self, resolved: Graph, refresh: list[str], full_refresh: list[str], full_refresh_all: bool
-    ) -> tuple[list[Node], list[Node]]:
-        every = list(resolved.tables)
-        reset = every if full_refresh_all else [self._find(resolved, name) for name in full_refresh]
-        if full_refresh_all:
-            reset = [node for node in every if _may_reset(node)]
-        for node in reset:
-            if not _may_reset(node):
-                message = (
-                    f"{node.name} has {_RESET_ALLOWED}=false: a full refresh would lose what its source no longer has"
-                )
-                fix = "leave it out of the selection, or take the property back"
-                raise DeclarationError("RESET_NOT_ALLOWED", message, node.dataset.location, fix)
-        if not refresh and not full_refresh:
-            return every, reset
-        names = {self._find(resolved, name).name for name in (*refresh, *full_refresh)}
-        return [node for node in every if node.name in names], reset
-
-    def _find(self, resolved: Graph, name: str) -> Node:
-        full = str(table_name(name, self.schema)).lower()
-        node = next((n for n in resolved.tables if n.name.lower() in (full, name.lower())), None)
-        if node is None:
-            known = [n.name for n in resolved.tables]
-            raise LocalPipelineError(f"the pipeline has no dataset {name}{did_you_mean(name, known)}")
-        return node
-
-    def _check_drift(self, wanted: Sequence[Node], reset: Sequence[Node]) -> None:
-        faults: list[Exception] = []
-        for node in wanted:
-            for flow in node.flows:
-                if flow.changes is None or node in reset:
-                    continue
-                try:
-                    drift.check(flow.changes, self.storage.auto_cdc(flow.changes.target), flow.flow.location)
-                except DeclarationError as fault:
-                    faults.append(fault)
-        if faults:
-            raise UpdateFailed(None, faults)
-
-
-def _may_reset(node: Node) -> bool:
-    if not isinstance(node.dataset, Table):
-        return True
-    return node.dataset.table_properties.get(_RESET_ALLOWED, "true").strip().lower() != "false"
+    def inactive(self, declared: Iterable[TableName]) -> list[TableName]:
+        """Tables of earlier updates that no source file declares any more; they keep their data."""
+        known = {str(name).lower() for name in declared}
+        return [n for n in self._stored_names() if str(n).lower() not in known and delta_log.exists(self._paths(n)[0])]

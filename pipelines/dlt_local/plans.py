@@ -1,6 +1,7 @@
 """What an analysed query reads, taken from its logical plan."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -33,15 +34,20 @@ class Plan:
         return name in self.tables_read_as_changes
 
 
-def read_plan(frame: DataFrame) -> Plan:
-    """Find a query's inputs. Classic Spark only: the plan is the JVM's."""
+def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName]) -> Plan:
+    """Find a query's inputs. Classic Spark only: the plan is the JVM's.
+
+    Args:
+        frame: the analysed query.
+        real_name: from a table's name as the query has it to the dataset's.
+    """
     plan = frame._jdf.queryExecution().analyzed()
     text = _IDS.sub("#", str(plan.treeString()))
     tables: dict[TableName, bool] = {}
     views: dict[str, None] = {}
     for line in text.splitlines():
         if alias := _ALIAS.search(line):
-            name = TableName(*parts(alias[2])[1:3])
+            name = real_name(TableName(*parts(alias[2])[1:3]))
             tables[name] = tables.get(name, False) or alias[1] == "~"
         elif view := _VIEW.search(line):
             views[parts(f"`{view[1]}`")[-1]] = None

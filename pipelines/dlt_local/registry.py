@@ -1,11 +1,12 @@
 """Collects what source files declare, one registry for one load of one pipeline."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -36,6 +37,7 @@ class Registry:
     sinks: dict[str, Sink] = field(default_factory=dict)
     flows: list[Flow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    hooks: list[Callable[[dict[str, Any]], object]] = field(default_factory=list)
 
     def name(self, name: str) -> TableName:
         """The full name of a table that a source file calls ``name``."""
@@ -138,8 +140,24 @@ def current() -> Registry:
     return registry
 
 
+_place: ContextVar[SourceLocation | None] = ContextVar("place", default=None)
+
+
+@contextmanager
+def standing_at(location: SourceLocation) -> Iterator[None]:
+    """Let declarations stand at a place that no call stack tells: a statement of an SQL file."""
+    token = _place.set(location)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
 def caller() -> SourceLocation:
-    """The nearest place outside the engine on the call stack: the user's own line."""
+    """The nearest place outside the engine on the call stack, the user's own line; or the SQL statement's."""
+    place = _place.get()
+    if place is not None:
+        return place
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_ENGINE):
         frame = frame.f_back

@@ -4,28 +4,32 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dlt_local.ddl import Columns, NotDdl, columns
 from dlt_local.elements import Table
 from dlt_local.errors import DeclarationError, did_you_mean
 
 
-def declared_schema(table: Table, session: SparkSession) -> StructType | None:
-    """The schema that a declaration gives, None where it gives none.
+def declared_columns(table: Table, session: SparkSession) -> Columns | None:
+    """The columns and constraints that a declaration gives, None where it gives none.
 
     Raises:
         DeclarationError: the DDL text cannot be read.
     """
-    if table.schema is None or isinstance(table.schema, StructType):
-        return table.schema
+    if table.schema is None:
+        return None
+    if isinstance(table.schema, StructType):
+        return Columns(table.schema)
     try:
-        declared: StructType = StructType.fromDDL(table.schema)  # type: ignore[assignment]
-    except Exception as error:
-        message = f"schema of {table.name} is no DDL: {str(error).splitlines()[0]}"
+        return columns(session, table.schema)
+    except NotDdl as error:
+        message = f"schema of {table.name} is no DDL: {error}"
         raise DeclarationError("BAD_SCHEMA", message, table.location) from error
-    return declared
 
 
 def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool = False) -> StructType:
-    """``into`` with the columns, and nested fields, of ``new`` that it lacks behind its own; nullable all.
+    """``into`` with the columns, and nested fields, of ``new`` that it lacks behind its own.
+
+    All are nullable but those that a declaration (``closed``) says are not.
 
     Args:
         table: whose schema it is, for the error.
@@ -38,7 +42,8 @@ def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool 
     """
     known = {field.name.lower(): field for field in into.fields}
     merged = {
-        field.name.lower(): StructField(field.name, field.dataType, True, field.metadata) for field in into.fields
+        field.name.lower(): StructField(field.name, field.dataType, field.nullable or not closed, field.metadata)
+        for field in into.fields
     }
     for field in new.fields:
         there = known.get(field.name.lower())
@@ -49,7 +54,8 @@ def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool 
             raise DeclarationError("SCHEMA_MISMATCH", message, table.location, fix)
         name, metadata = (there.name, there.metadata) if there else (field.name, field.metadata)
         type_ = _merge_types(table, name, there.dataType, field.dataType) if there else field.dataType
-        merged[name.lower()] = StructField(name, type_, True, metadata)
+        may_be_null = there is None or there.nullable or not closed
+        merged[name.lower()] = StructField(name, type_, may_be_null, metadata)
     return StructType(list(merged.values()))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 
+from dlt_local import sql
 from dlt_local.errors import DeclarationError, LocalPipelineError, SourceLocation
 from dlt_local.modules import pipeline_modules
 from dlt_local.registry import Registry, registration
@@ -16,18 +17,18 @@ def source_files(patterns: Sequence[str]) -> tuple[Path, ...]:
     """The files that the patterns name, in the order of the patterns, then of their paths; each once.
 
     Args:
-        patterns: files, globs, or `folder/**` for every Python file below a folder.
+        patterns: files, globs, or `folder/**` for every Python and SQL file below a folder.
 
     Raises:
         DeclarationError: a pattern names nothing.
     """
     found: dict[Path, None] = {}
     for pattern in patterns:
-        recursive = f"{pattern}/*.py" if pattern.endswith("**") else pattern
+        recursive = f"{pattern}/*" if pattern.endswith("**") else pattern
         matches = sorted(Path(match) for match in glob(recursive, recursive=True))
-        files = [match.resolve() for match in matches if match.suffix == ".py" and match.is_file()]
+        files = [match.resolve() for match in matches if match.suffix in (".py", ".sql") and match.is_file()]
         if not files:
-            message = f"`{pattern}` names no Python file"
+            message = f"`{pattern}` names no Python or SQL file"
             raise DeclarationError("NO_SOURCE_FILES", message, fix="give a file, or a folder as `folder/**`")
         found.update(dict.fromkeys(files))
     return tuple(found)
@@ -56,6 +57,9 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
 
 
 def _execute(file: Path, name: str, registry: Registry) -> None:
+    if file.suffix == ".sql":
+        sql.run_file(file, registry.spark)
+        return
     module = types.ModuleType(name)
     module.__file__ = str(file)
     module.__dict__["spark"] = registry.spark

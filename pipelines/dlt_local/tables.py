@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-from delta.tables import DeltaTable
+from delta.tables import DeltaTable, DeltaTableBuilder
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dlt_local import delta_log, faults
+from dlt_local.ddl import is_worked_out
 from dlt_local.elements import Table
+from dlt_local.names import parts, quote
 
 _DELETION_VECTORS = "delta.enableDeletionVectors"
 # A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
@@ -35,7 +37,11 @@ def materialize(session: SparkSession, table: Table, schema: StructType, path: P
 
 
 def _create(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
-    builder = DeltaTable.createIfNotExists(session).location(str(path)).addColumns(schema)
+    _build(DeltaTable.createIfNotExists(session), table, schema, path)
+
+
+def _build(builder: DeltaTableBuilder, table: Table, schema: StructType, path: Path) -> None:
+    builder = builder.location(str(path)).addColumns(schema)
     if table.comment:
         builder = builder.comment(table.comment)
     if table.partition_cols:
@@ -45,6 +51,45 @@ def _create(session: SparkSession, table: Table, schema: StructType, path: Path)
     for key, value in table.table_properties.items():
         builder = builder.property(key, value)
     builder.execute()
+
+
+def describe(session: SparkSession, table: Table, path: Path) -> None:
+    """Bring comment, properties and clustering of a table that exists up to its declaration; nothing where they are."""
+    stored = delta_log.properties(path)
+    wanted = dict(table.table_properties) | ({"comment": table.comment} if table.comment else {})
+    changed = {key: value for key, value in wanted.items() if stored.get(key) != value}
+    if changed:
+        pairs = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in changed.items())
+        session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({pairs})")
+    if table.cluster_by and table.cluster_by != delta_log.clustering_columns(path):
+        session.sql(f"ALTER TABLE delta.`{path}` CLUSTER BY ({', '.join(map(_column, table.cluster_by))})")
+
+
+def repartitioned(table: Table, path: Path) -> tuple[str, ...] | None:
+    """The columns by which the stored table is divided where its declaration has others; None where they agree."""
+    stored = delta_log.partition_columns(path)
+    return None if stored is None or stored == table.partition_cols else stored
+
+
+def takes(table: Table, stored: StructType, rows: StructType, path: Path) -> bool:
+    """True where a table can be overwritten by rows of this schema with its own kept: comments, constraints and all."""
+    given = {field.name.lower(): field.dataType for field in rows.fields}
+    has = {field.name.lower(): field.dataType for field in stored.fields}
+    needed = {field.name.lower() for field in stored.fields if not is_worked_out(field)}
+    return needed <= set(given) and given.items() <= has.items() and repartitioned(table, path) is None
+
+
+def replace(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
+    """Let the table have exactly these columns, with all that is declared of them, and no rows."""
+    _build(DeltaTable.createOrReplace(session), table, schema, path)
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _column(name: str) -> str:
+    return ".".join(map(quote, parts(name)))
 
 
 def mark_rows_if_large(session: SparkSession, table: Table, path: Path) -> None:

@@ -1,14 +1,15 @@
 """One update: every dataset brought up to date, independent ones side by side, each behind its inputs."""
 
+import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from dlt_local.errors import LocalPipelineError
 from dlt_local.event_log import EventLog
-from dlt_local.flows import DatasetRunner, FlowMetrics, Ran
+from dlt_local.flows import DatasetRunner, FlowMetrics, Ran, failed
 from dlt_local.graph import Graph, Node
 from dlt_local.progress import Progress
 
@@ -21,10 +22,26 @@ class DatasetUpdate:
 
     name: str
     kind: str
-    state: Literal["COMPLETED", "IDLE", "FAILED", "SKIPPED"]
-    """IDLE: nothing was new. SKIPPED: something that it reads failed."""
+    state: Literal["COMPLETED", "IDLE", "FAILED", "SKIPPED", "STOPPED"]
+    """IDLE: nothing was new. SKIPPED: something that it reads failed. STOPPED: the user asked for an end first."""
     flows: Mapping[str, FlowMetrics] = field(default_factory=dict)
     error: Exception | None = None
+    seconds: float = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """True where nothing was written and nothing went wrong."""
+        return self.state in ("IDLE", "STOPPED") and not any(m.batches for m in self.flows.values())
+
+    def followed_by(self, later: "DatasetUpdate") -> "DatasetUpdate":
+        """Two rounds of one update as one; what failed and then went well has gone well."""
+        flows = {**self.flows, **later.flows}
+        both = {
+            name: self.flows[name] + later.flows[name] if name in self.flows and name in later.flows else flows[name]
+            for name in flows
+        }
+        state = self.state if later.state == "IDLE" and self.state in ("COMPLETED", "IDLE") else later.state
+        return replace(later, state=state, flows=both, seconds=self.seconds + later.seconds)
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,10 @@ class Update:
     def __getitem__(self, name: str) -> DatasetUpdate:
         return next(d for d in self.datasets if d.name == name)
 
+    def followed_by(self, later: "Update") -> "Update":
+        """Two rounds of a continuous update as one."""
+        return replace(later, datasets=tuple(self[d.name].followed_by(d) for d in later.datasets))
+
 
 class UpdateFailed(LocalPipelineError):
     """An update that did not complete.
@@ -56,7 +77,7 @@ class UpdateFailed(LocalPipelineError):
     def __init__(self, update: Update | None, errors: Sequence[Exception]) -> None:
         self.update = update
         self.errors = tuple(errors)
-        super().__init__("\n".join(str(error) for error in self.errors))
+        super().__init__("\n".join(str(error) or type(error).__name__ for error in self.errors))
 
 
 def new_id() -> str:
@@ -72,27 +93,31 @@ def run(
     log: EventLog,
     progress: Progress,
     parallelism: int,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Update:
     """Bring the wanted datasets up to date; one that fails stops only what reads it."""
     done: dict[str, DatasetUpdate] = {}
     waiting = {node.name: node for node in wanted}
     names = set(waiting)
-    running: dict[Future[Ran], Node] = {}
+    running: dict[Future[Ran], tuple[Node, float]] = {}
     with ThreadPoolExecutor(parallelism, thread_name_prefix="flow") as pool:
         while waiting or running:
             for node in _ready(waiting, done, names):
                 del waiting[node.name]
                 if any(done[str(n)].state in ("FAILED", "SKIPPED") for n in node.inputs if str(n) in done):
                     done[node.name] = _ended(DatasetUpdate(node.name, node.kind, "SKIPPED"), log, progress)
+                elif should_stop():
+                    done[node.name] = _ended(DatasetUpdate(node.name, node.kind, "STOPPED"), log, progress)
                 else:
                     progress.state(node.name, "RUNNING")
-                    running[pool.submit(runner.run, node)] = node
+                    running[pool.submit(runner.run, node)] = node, time.monotonic()
             if not running:
                 continue
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                node = running.pop(future)
-                done[node.name] = _ended(_outcome(node, future), log, progress)
+                node, began = running.pop(future)
+                outcome = replace(_outcome(node, future), seconds=time.monotonic() - began)
+                done[node.name] = _ended(outcome, log, progress)
     state: State = "FAILED" if any(d.state == "FAILED" for d in done.values()) else "COMPLETED"
     return Update(update_id, state, tuple(done[n.name] for n in wanted), graph)
 
@@ -105,9 +130,14 @@ def _ready(waiting: Mapping[str, Node], done: Mapping[str, DatasetUpdate], wante
 def _outcome(node: Node, future: "Future[Ran]") -> DatasetUpdate:
     try:
         ran = future.result()
-    except Exception as error:
+    except LocalPipelineError as error:
         return DatasetUpdate(node.name, node.kind, "FAILED", error=error)
-    return DatasetUpdate(node.name, node.kind, "IDLE" if ran.idle else "COMPLETED", ran.flows)
+    except Exception as cause:
+        told = failed(node.name, "", cause)
+        told.__cause__ = cause
+        return DatasetUpdate(node.name, node.kind, "FAILED", error=told)
+    state: Literal["STOPPED", "IDLE", "COMPLETED"] = "STOPPED" if ran.stopped else "IDLE" if ran.idle else "COMPLETED"
+    return DatasetUpdate(node.name, node.kind, state, ran.flows)
 
 
 def _ended(outcome: DatasetUpdate, log: EventLog, progress: Progress) -> DatasetUpdate:

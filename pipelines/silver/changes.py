@@ -3,14 +3,22 @@
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, changes, load_tables
-from cdc.names import changes_dataset, decoded_dataset
+from cdc.names import COMMITTED_AT, changes_dataset, decoded_dataset
 
 
 def declare(table: TableSpec) -> None:
-    """Declare silver.<table>_changes; changes that do not meet an expectation are counted and kept."""
+    """Declare silver.<table>_changes; changes that do not meet an expectation are counted and kept.
 
-    @dp.table(name=changes_dataset(table), comment=f"Changes of {table.source}")
+    So are those with a field that the spec does not know: the source's table has grown.
+    """
+
+    @dp.table(
+        name=changes_dataset(table),
+        comment=f"Changes of {table.source}",
+        table_properties={"report.newest": COMMITTED_AT},
+    )
     @dp.expect_all(table.expectations)
+    @dp.expect("no field unknown to the spec", "_unknown IS NULL")
     def typed_changes():
         return changes(spark.readStream.table(decoded_dataset(table)), table)
 

@@ -9,7 +9,11 @@ from cdc.names import decoded_dataset, rejects_dataset
 def declare(table: TableSpec) -> None:
     """Declare silver.<table>_rejects."""
 
-    @dp.table(name=rejects_dataset(table), comment=f"Records of {table.topic} that could not be decoded, and why")
+    @dp.table(
+        name=rejects_dataset(table),
+        comment=f"Records of {table.topic} that could not be decoded, and why",
+        table_properties={"report.countBy": "reason"},
+    )
     def rejected_records():
         return rejects(spark.readStream.table(decoded_dataset(table)), table)
 

@@ -3,7 +3,7 @@
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, load_tables, sequence
-from cdc.names import changes_dataset, target_columns, versions_dataset
+from cdc.names import COLUMNS_TO_UPDATE, changes_dataset, target_columns, versions_dataset
 
 
 def declare(table: TableSpec) -> None:
@@ -20,6 +20,7 @@ def declare(table: TableSpec) -> None:
         keys=list(table.key),
         sequence_by=sequence(table),
         apply_as_deletes="_op = 'd'",
+        columns_to_update=COLUMNS_TO_UPDATE if table.merges else None,
         column_list=list(target_columns(table)),
         stored_as_scd_type=2 if table.history else 1,
         track_history_column_list=list(table.track) if table.history and table.track else None,

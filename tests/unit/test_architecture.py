@@ -16,7 +16,18 @@ LAYERS = ("bronze", "silver", "gold")
 MAY_IMPORT = {
     **{layer: {"cdc", "dlt", "pyspark"} for layer in LAYERS},
     "cdc": {"cdc", "pyspark", "ruamel", "jsonschema", "referencing", "click"},
-    "dlt_local": {"dlt_local", "pyspark", "py4j", "delta", "ruamel", "click", "rich"},
+    "dlt_local": {
+        "dlt_local",
+        "pyspark",
+        "py4j",
+        "delta",
+        "ruamel",
+        "click",
+        "rich",
+        "jinja2",
+        "markupsafe",
+        "pyarrow",
+    },
 }
 # A pipeline of cdc's is declared in bronze, silver and gold only; and the command line does not ship.
 NOT_IN_CDC = {"pyspark.pipelines", "delta", "dlt"}

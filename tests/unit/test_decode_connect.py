@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CLASSIC_ONLY = ("_jdf", "_jvm", "._sc", "sparkContext", ".rdd", "udf(", "mapInPandas", "toPandas")
+CLASSIC_ONLY = ("_jdf", "_jvm", "._sc.", "sparkContext", ".rdd", "udf(", "mapInPandas", "toPandas")
 
 PROGRAM = """
 import json, sys

@@ -75,6 +75,32 @@ def known_text(column: ColumnSpec, table: TableSpec) -> Column:
     return text if unavailable is None else F.when(~unavailable, text)
 
 
+def columns_to_update(table: TableSpec, op: Column) -> Column:
+    """The target columns, by name, whose values the change knows."""
+
+    def known(name: str, column: ColumnSpec | None) -> Column:
+        left_out = () if column is None else tuple(_unchanged(column, table, op))
+        return F.when(~F.greatest(*left_out, F.lit(False)), name) if left_out else F.lit(name)
+
+    merged = {column.target: column for column in table.columns if column.merges}
+    every = (known(name, merged.get(name)) for name in names.target_columns(table))
+    return F.array_compact(F.array(*every))
+
+
+def _unchanged(column: ColumnSpec, table: TableSpec, op: Column) -> Iterator[Column]:
+    """The conditions under which the change says nothing about a column."""
+    unavailable = is_unavailable(column, table)
+    if column.unavailable == "merge" and unavailable is not None:
+        yield unavailable
+    if column.null_is_unchanged:
+        yield is_unchanged_null(column, table, op)
+
+
+def is_unchanged_null(column: ColumnSpec, table: TableSpec, op: Column) -> Column:
+    """True for a null that stands for the value of before: an update's, of a column whose spec says so."""
+    return (op == "u") & text_of(column, table).isNull()
+
+
 def measures(table: TableSpec) -> Iterator[Column]:
     """The first step of the conversions that have two, each under its column's name at the source."""
     for column in table.columns:

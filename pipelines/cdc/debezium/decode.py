@@ -1,7 +1,10 @@
 """From records to changes: every record ends as a change, a reject with its reason, or ignored by name."""
 
-from pyspark.sql import DataFrame
+from functools import cache
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.utils import is_remote
 
 from cdc import names
 from cdc.debezium import columns, rows, shapes
@@ -23,9 +26,8 @@ def decode(records: DataFrame, table: TableSpec) -> DataFrame:
     ``ignored``), `_reason` (a reject's code, an ignored record's kind), `_message`, and for rejects `_key`
     and `_value`, the record's bytes.
     """
-    # Each step is a projection of its own because the next one reads its columns more than once.
-    for step in _STEPS:
-        records = step(records, table)
+    for projection in _projections(table, is_remote()):
+        records = records.select(*projection)
     return records
 
 
@@ -62,51 +64,68 @@ def change_columns(table: TableSpec) -> tuple[str, ...]:
         names.OFFSET,
         names.RECORDED_AT,
         names.UNKNOWN,
+        *((names.COLUMNS_TO_UPDATE,) if table.merges else ()),
     )
 
 
-def _parse(records: DataFrame, table: TableSpec) -> DataFrame:
-    return shapes.parse(records.select(*_RECORD), table)
+@cache
+def _projections(table: TableSpec, is_connect: bool) -> tuple[tuple[Column, ...], ...]:
+    """Decoding as projections, one after the other. Each is one of its own because the next reads its columns more than
+    once.
+
+    Kept, because a pipeline evaluates its queries to plan an update and again to run it, and a wide table has
+    thousands of expressions; the columns of a classic session and of a Connect client are not of one kind.
+    """
+    return tuple(tuple(step(table)) for step in _STEPS)
 
 
-def _place_fields(opened: DataFrame, table: TableSpec) -> DataFrame:
-    return opened.select("*", rows.is_in_order(F.col(shapes.ROW), columns.row_fields(table)).alias(_IN_ORDER))
+def _parse(table: TableSpec) -> list[Column]:
+    return [*map(F.col, _RECORD), *shapes.parse(table)]
 
 
-def _read_texts(placed: DataFrame, table: TableSpec) -> DataFrame:
+def _parse_others(table: TableSpec) -> list[Column]:
+    return [F.col("*"), *shapes.parse_others(table)]
+
+
+def _open_parts(table: TableSpec) -> list[Column]:
+    return [*map(F.col, _RECORD), *shapes.open_parts(table)]
+
+
+def _place_fields(table: TableSpec) -> list[Column]:
+    return [F.col("*"), rows.is_in_order(F.col(shapes.ROW), columns.row_fields(table)).alias(_IN_ORDER)]
+
+
+def _read_texts(table: TableSpec) -> list[Column]:
     row, in_order, fields = F.col(shapes.ROW), F.col(_IN_ORDER), columns.row_fields(table)
-    read = placed.select(
-        "*",
+    return [
+        F.col("*"),
         rows.texts(row, in_order, fields).alias(columns.TEXTS),
         rows.unknown(row, in_order, fields, table.excluded).alias(names.UNKNOWN),
         row.isNotNull().alias(_HAS_ROW),
         rows.missing(row, columns.required_fields(table)).alias(_MISSING_FIELDS),
-    )
-    return read.drop(shapes.ROW, _IN_ORDER)
+    ]
 
 
-def _read_key(with_texts: DataFrame, table: TableSpec) -> DataFrame:
-    if not columns.key_columns(table):
-        return with_texts
+def _read_key(table: TableSpec) -> list[Column]:
     texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(shapes.BEFORE), F.col("key"))
-    return with_texts.select("*", texts.alias(columns.KEY_TEXTS)).drop(shapes.BEFORE)
+    return [F.col("*"), *((texts.alias(columns.KEY_TEXTS),) if columns.key_columns(table) else ())]
 
 
-def _measure(with_texts: DataFrame, table: TableSpec) -> DataFrame:
+def _measure(table: TableSpec) -> list[Column]:
     measures = tuple(columns.measures(table))
     of_position = position_of(table.connector).columns(F.col(shapes.SOURCE), F.col(names.OP), table.connector)
-    return with_texts.select(
-        "*",
+    return [
+        F.col("*"),
         *(column.alias(name) for name, column in of_position.items()),
         *((F.struct(*measures).alias(columns.MEASURES),) if measures else ()),
-    )
+    ]
 
 
-def _convert(measured: DataFrame, table: TableSpec) -> DataFrame:
-    return measured.select("*", *columns.typed(table)).drop(columns.MEASURES)
+def _convert(table: TableSpec) -> list[Column]:
+    return [F.col("*"), *columns.typed(table)]
 
 
-def _judge(converted: DataFrame, table: TableSpec) -> DataFrame:
+def _judge(table: TableSpec) -> list[Column]:
     judged = verdict(
         table,
         value=F.col("value"),
@@ -117,31 +136,37 @@ def _judge(converted: DataFrame, table: TableSpec) -> DataFrame:
         has_row=F.col(_HAS_ROW),
         missing_fields=F.col(_MISSING_FIELDS),
     )
-    return converted.select("*", judged.alias(_VERDICT))
+    return [F.col("*"), judged.alias(_VERDICT)]
 
 
-def _finish(judged: DataFrame, table: TableSpec) -> DataFrame:
+def _finish(table: TableSpec) -> list[Column]:
     outcome = F.col(_VERDICT).getField(names.OUTCOME)
-    return judged.select(
+    return [
         *columns.masked(table),
-        names.OP,
-        *position_of(table.connector).column_names,
+        F.col(names.OP),
+        *map(F.col, position_of(table.connector).column_names),
         F.lower(F.col(shapes.SOURCE).getField("snapshot")).alias(names.SNAPSHOT),
-        names.TRANSACTION_ID,
+        F.col(names.TRANSACTION_ID),
         F.col("topic").alias(names.TOPIC),
         F.col("partition").alias(names.PARTITION),
         F.col("offset").alias(names.OFFSET),
         F.col("timestamp").alias(names.RECORDED_AT),
-        names.UNKNOWN,
+        F.col(names.UNKNOWN),
+        *((_columns_to_update(table),) if table.merges else ()),
         *(F.col(_VERDICT).getField(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
         F.when(outcome == REJECT, F.col("key")).alias(names.KEY),
         F.when(outcome == REJECT, F.col("value")).alias(names.VALUE),
-    )
+    ]
+
+
+def _columns_to_update(table: TableSpec) -> Column:
+    return columns.columns_to_update(table, F.col(names.OP)).alias(names.COLUMNS_TO_UPDATE)
 
 
 _STEPS = (
     _parse,
-    shapes.open_parts,
+    _parse_others,
+    _open_parts,
     _place_fields,
     _read_texts,
     _read_key,

@@ -7,7 +7,7 @@ is of another shape, and reads those, and only those, once more.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc import names
@@ -45,30 +45,29 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
-def parse(records: DataFrame, table: TableSpec) -> DataFrame:
-    """Adds what was read of `value`, in a column of each shape that it may have: null where it has it not."""
-    shape = table.connector.shape
-    first = "envelope" if shape == "auto" else shape
-    parsed = records.select("*", SHAPES[first].parse(F.col("value"), table).alias(_read_as(first)))
-    if shape != "auto":
-        return parsed
-    # A projection of its own: both questions look into what the first reading gave.
-    as_envelope = F.col(_read_as(first))
+def parse(table: TableSpec) -> list[Column]:
+    """What was read of `value` as the shape that it has, or is looked at for first."""
+    first = _first(table)
+    return [SHAPES[first].parse(F.col("value"), table).alias(_read_as(first))]
+
+
+def parse_others(table: TableSpec) -> list[Column]:
+    """The same for each other shape that it may have: null where it has it not."""
+    if table.connector.shape != "auto":
+        return []
+    as_envelope = F.col(_read_as("envelope"))
     others = {
         "flattened": envelope.is_flattened(as_envelope, table),
         "cloudevents": envelope.is_cloud_event(as_envelope),
     }
-    return parsed.select(
-        "*",
-        *(
-            F.when(is_one, SHAPES[other].parse(F.col("value"), table)).alias(_read_as(other))
-            for other, is_one in others.items()
-        ),
-    )
+    return [
+        F.when(is_one, SHAPES[other].parse(F.col("value"), table)).alias(_read_as(other))
+        for other, is_one in others.items()
+    ]
 
 
-def open_parts(parsed: DataFrame, table: TableSpec) -> DataFrame:
-    """Puts the parts of the record, and whether it is damaged, in the place of what `parse` read."""
+def open_parts(table: TableSpec) -> list[Column]:
+    """The parts of the record, and whether it is damaged, of what was read."""
     shape = table.connector.shape
     # The other shapes first: what is one of them can be read, badly, as an envelope too.
     read = ("flattened", "cloudevents", "envelope") if shape == "auto" else (shape,)
@@ -84,8 +83,11 @@ def open_parts(parsed: DataFrame, table: TableSpec) -> DataFrame:
         return of_shape(lambda of: getattr(opened[of], name)).alias(_PART_COLUMNS[name])
 
     damaged = of_shape(lambda of: is_damaged(F.col(_read_as(of)), F.col("value")))
-    kept = (column for column in parsed.columns if column not in map(_read_as, SHAPES))
-    return parsed.select(*kept, damaged.alias(DAMAGED), *(part(field.name) for field in fields(Parts)))
+    return [damaged.alias(DAMAGED), *(part(field.name) for field in fields(Parts))]
+
+
+def _first(table: TableSpec) -> str:
+    return "envelope" if table.connector.shape == "auto" else table.connector.shape
 
 
 def _read_as(shape: str) -> str:

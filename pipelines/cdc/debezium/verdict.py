@@ -47,10 +47,11 @@ def verdict(
     single = (
         *(F.when(op != "t", missing) for missing in _missing_keys(table)),
         *_wrong_types(table),
-        *(F.when(needs_row, absent) for absent in _absent_values(table, missing_fields)),
+        *(F.when(needs_row, absent) for absent in _absent_values(table, missing_fields, op)),
     )
     # Not one coalesce over all: generated as one method, that would be too long for the JVM to compile.
-    return F.coalesce(*whole, F.get(F.array_compact(F.array(*single)), F.lit(0)), _change())
+    first = F.get(F.array_compact(F.array(*single)), F.lit(0))
+    return F.coalesce(*whole, F.when(first.isNotNull(), _of_column(first)), _change())
 
 
 def _change() -> Column:
@@ -94,7 +95,7 @@ def _position_faults(table: TableSpec, source: Column) -> Iterator[Column]:
 def _missing_keys(table: TableSpec) -> Iterator[Column]:
     for column in columns.key_columns(table):
         is_missing = columns.text_of(column, table).isNull()
-        yield F.when(is_missing, _column_reject(Reason.MISSING_KEY, column, "null in the row and in the record key"))
+        yield F.when(is_missing, _fault(Reason.MISSING_KEY, column, "null in the row and in the record key"))
 
 
 def _wrong_types(table: TableSpec) -> Iterator[Column]:
@@ -104,23 +105,39 @@ def _wrong_types(table: TableSpec) -> Iterator[Column]:
             continue
         text = columns.known_text(column, table)
         is_wrong = text.isNotNull() & F.col(f"`{column.target}`").isNull()
-        message = F.concat(F.lit(f"column {column.name}: "), quoted(text), F.lit(f" is no {column.type}"))
-        yield F.when(is_wrong, _reject(Reason.WRONG_TYPE, message))
+        yield F.when(is_wrong, _fault(Reason.WRONG_TYPE, column, f" is no {column.type}", text))
 
 
-def _absent_values(table: TableSpec, missing_fields: Column) -> Iterator[Column]:
+def _absent_values(table: TableSpec, missing_fields: Column, op: Column) -> Iterator[Column]:
     for column in table.columns:
         text, unavailable = columns.text_of(column, table), columns.is_unavailable(column, table)
         if column.on_missing == "reject":
             is_missing = F.array_contains(missing_fields, column.name)
-            yield F.when(is_missing, _column_reject(Reason.MISSING_FIELD, column, "the record has no such field"))
+            yield F.when(is_missing, _fault(Reason.MISSING_FIELD, column, "the record has no such field"))
         if not column.nullable and column.target not in table.key:
             what = f"null, and {column.type} NOT NULL at the source"
-            yield F.when(text.isNull(), _column_reject(Reason.UNEXPECTED_NULL, column, what))
+            is_null = text.isNull()
+            if column.null_is_unchanged:
+                is_null &= ~columns.is_unchanged_null(column, table, op)
+            yield F.when(is_null, _fault(Reason.UNEXPECTED_NULL, column, what))
         if column.unavailable == "reject" and unavailable is not None:
             what = "the connector did not know the unchanged value"
-            yield F.when(unavailable, _column_reject(Reason.UNAVAILABLE_VALUE, column, what))
+            yield F.when(unavailable, _fault(Reason.UNAVAILABLE_VALUE, column, what))
 
 
-def _column_reject(reason: Reason, column: ColumnSpec, what: str) -> Column:
-    return _reject(reason, F.lit(f"column {column.name}: {what}"))
+def _fault(reason: Reason, column: ColumnSpec, what: str, text: Column | None = None) -> Column:
+    """What is wrong with one column's value: only the first such becomes a message, so none is worded here."""
+    shown = F.lit(None).cast("string") if text is None else text
+    return F.struct(
+        F.lit(reason.name).alias("reason"),
+        F.lit(f"column {column.name}: ").alias("column"),
+        shown.alias("text"),
+        F.lit(what).alias("what"),
+    )
+
+
+def _of_column(fault: Column) -> Column:
+    text = fault.getField("text")
+    shown = F.when(text.isNotNull(), quoted(text)).otherwise("")
+    message = F.concat(fault.getField("column"), shown, fault.getField("what"))
+    return _outcome(REJECT, fault.getField("reason"), message)

@@ -5,6 +5,7 @@ import dataclasses
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,37 @@ def load_tables(conf_dir: str | Path, connector: str | None = None) -> tuple[Tab
     Raises:
         SpecError: with every fault of the files that were read.
     """
-    conf = read_conf(conf_dir, connector)
+    return _sound(conf_dir, connector).tables
+
+
+def load_connectors(conf_dir: str | Path, connector: str | None = None) -> tuple[ConnectorSpec, ...]:
+    """The connectors of a conf folder, or the one, by name.
+
+    Raises:
+        SpecError: with every fault of the files that were read.
+    """
+    return _sound(conf_dir, connector).connectors
+
+
+def _sound(conf_dir: str | Path, connector: str | None) -> Conf:
+    # Every source file of a pipeline loads the specs; unchanged files are read once for all of them.
+    conf = _read_once(str(conf_dir), connector, _state_of(Path(conf_dir)))
     if conf.faults:
         raise SpecError(conf.faults)
     for found in conf.warnings:
         warnings.warn(str(found), SpecWarning, stacklevel=1)
-    return conf.tables
+    return conf
+
+
+@lru_cache(maxsize=4)
+def _read_once(conf_dir: str, connector: str | None, state: frozenset[tuple[str, int, int]]) -> Conf:
+    return read_conf(conf_dir, connector)
+
+
+def _state_of(folder: Path) -> frozenset[tuple[str, int, int]]:
+    """Path, time of change and size of each file: another state is another reading."""
+    states = ((path, path.stat()) for path in folder.rglob("*") if path.is_file())
+    return frozenset((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in states)
 
 
 def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
@@ -68,7 +94,7 @@ def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
         for name, paths in folder.tables.items()
         for path in paths
     ]
-    check_tables(tables)
+    check_tables(tables, [each.spec for each in connectors.values() if each.spec])
     readings = [defaults, *(each.reading for each in connectors.values()), *(each.reading for each in tables)]
     found = [*folder_faults(folder, connector), *(fault for reading in readings for fault in reading.faults)]
     return Conf(

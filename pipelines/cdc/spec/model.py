@@ -79,6 +79,11 @@ class ColumnSpec:
     offset_target: str | None = None
     """Name of a further target column that keeps a datetimeoffset's offset (``+02:00``); None: not kept."""
 
+    @property
+    def merges(self) -> bool:
+        """True where a change may lack the column's value and mean that of the previous version."""
+        return self.type.is_large and (self.unavailable == "merge" or self.null_is_unchanged)
+
 
 @dataclass(frozen=True)
 class ConnectorSpec:
@@ -134,7 +139,7 @@ class TableSpec:
     """True: silver.<name> keeps every version (SCD type 2). False: the current row only (SCD type 1)."""
     track: tuple[str, ...] | None = None
     """Target names of the columns whose change opens a version; None: all of them."""
-    expectations: dict[str, str] = field(default_factory=dict)
+    expectations: dict[str, str] = field(default_factory=dict, hash=False)
     """Name -> SQL condition on a change; a change that does not meet it is counted and kept."""
     comment: str | None = None
     tombstone_retention_seconds: int = 172_800
@@ -152,6 +157,11 @@ class TableSpec:
     """Name of the gold table of versions; None: the gold table's name with ``_history``."""
     defined_at: str = ""
     """Where the spec stands, for messages: ``conf/tables/shop/orders.yml:1``."""
+
+    @property
+    def merges(self) -> bool:
+        """True where a change may leave columns to the previous version: there are versions, and the spec says so."""
+        return not self.append_only and any(column.merges for column in self.columns)
 
     def __post_init__(self) -> None:
         """Refuse what no reader of a spec should have to ask about again.

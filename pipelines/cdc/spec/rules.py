@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 
+from cdc import names
+from cdc.debezium.events import event_kinds
 from cdc.errors import Condition
 from cdc.spec.document import ValuePath
+from cdc.spec.model import ConnectorSpec
 from cdc.spec.table import ReadTable
 
 
-def check_tables(tables: Sequence[ReadTable]) -> None:
-    """Report tables that would write one dataset, and tables that read one topic without saying so."""
+def check_tables(tables: Sequence[ReadTable], connectors: Iterable[ConnectorSpec] = ()) -> None:
+    """Report tables that would write one dataset, or a connector's, or read one topic without saying so."""
     _check_datasets(tables)
+    for connector in connectors:
+        _check_against(connector, tables)
     _check_topics(tables)
 
 
@@ -24,6 +29,24 @@ def _check_datasets(tables: Iterable[ReadTable]) -> None:
                 _named_by(table, dataset),
                 f"`{table.name}` would write {dataset}, as `{first.name}` does ({_where(first)})",
                 "give one of the two another name: `name:` for all its datasets, `gold:` for those of gold.",
+                value=table.name,
+            )
+
+
+def _check_against(connector: ConnectorSpec, tables: Iterable[ReadTable]) -> None:
+    """Report tables that would write what the connector's own topics become."""
+    kinds = event_kinds(connector)
+    of_events = {
+        make(connector, kind.name) for kind in kinds for make in (names.event_records_dataset, names.events_dataset)
+    }
+    of_events |= {names.event_view_dataset(connector, view) for kind in kinds for view in kind.views}
+    for table in tables:
+        for dataset in sorted(of_events.intersection(table.datasets))[:1]:
+            table.reading.fault(
+                Condition.DUPLICATE_TABLE_NAME,
+                _named_by(table, dataset),
+                f"`{table.name}` would write {dataset}, as the `topics:` of connector `{connector.name}` do",
+                "give the table another name: `name:` for all its datasets, `gold:` for those of gold.",
                 value=table.name,
             )
 

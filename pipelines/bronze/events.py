@@ -1,0 +1,24 @@
+"""Bronze: the records of a connector's topics that are no rows: schema changes, transactions, heartbeats and so on."""
+
+from pyspark import pipelines as dp
+
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, read_topic
+from cdc.names import event_records_dataset
+
+
+def declare(connector: ConnectorSpec, kind: EventKind) -> None:
+    """Declare bronze.<connector>_<kind>. As with tables' records, a full refresh is not allowed."""
+    topic = kind.topic(connector)
+
+    @dp.table(
+        name=event_records_dataset(connector, kind.name),
+        comment=f"Records of topic {topic} as they came",
+        table_properties={"pipelines.reset.allowed": "false"},
+    )
+    def event_records():
+        return read_topic(spark, topic)
+
+
+for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    for kind in event_kinds(connector):
+        declare(connector, kind)

@@ -1,0 +1,155 @@
+"""One update on its way, from its first event to its report page."""
+
+import threading
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from dlt_local import causes, continuous, event_log, report, update
+from dlt_local.elements import Table, View
+from dlt_local.errors import LocalPipelineError
+from dlt_local.event_log import EventLog
+from dlt_local.flows import DatasetRunner
+from dlt_local.graph import Graph
+from dlt_local.redaction import redact, redact_error, secret_values
+from dlt_local.registry import Registry
+from dlt_local.selection import Selection, drifted, rewritten
+from dlt_local.update import Update, UpdateFailed
+
+if TYPE_CHECKING:
+    from dlt_local.pipeline import LocalPipeline
+
+_PUBLISHED_EVERY = 30.0
+"""Seconds after which a continuous update's events are put into the event log."""
+
+
+class UpdateRun:
+    """What one update needs and remembers while it runs; the storage is held for it."""
+
+    def __init__(
+        self, pipeline: "LocalPipeline", selection: Selection, stop: threading.Event | None, every: float
+    ) -> None:
+        self._pipeline = pipeline
+        self._selection = selection
+        self._stop = stop
+        self._interval = every
+        self._secrets = secret_values(pipeline.configuration)
+        self._id = update.new_id()
+        self._began = time.monotonic()
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._published = self._began
+        self._log = EventLog(pipeline.storage, pipeline.name, self._id, self._redact)
+        self._killed = [
+            report.Run(killed.update_id, "CANCELED", killed.started, 0.0) for killed in self._log.end_killed()
+        ]
+        self._notices: list[str] = []
+        self._log.emit("create_update", f"Update {self._id[:6]} started.", {"update_id": self._id})
+
+    def _redact(self, text: str) -> str:
+        return redact(text, self._secrets)
+
+    def go(self) -> Update:
+        """Run it, tell of it, and leave its report behind.
+
+        Raises:
+            UpdateFailed: something failed; no secret is in it.
+        """
+        try:
+            return self._go()
+        except LocalPipelineError as error:
+            failed = error if isinstance(error, UpdateFailed) else UpdateFailed(None, [error])
+            redact_error(failed, self._secrets)
+            if failed.update is None:
+                self._refused(failed)
+            # The causes are in its own text; they could hold what was taken out of it.
+            raise failed from None
+        finally:
+            self._publish()
+
+    def _go(self) -> Update:
+        pipeline, selection = self._pipeline, self._selection
+        with pipeline.resolved(selection.full_refresh, selection.full_refresh_all) as (graph_, registry, catalog):
+            self._secrets |= secret_values(*(sink.options for sink in registry.sinks.values()))
+            self._log.call(registry.hooks)
+            wanted, reset = selection.of(graph_, pipeline.schema)
+            if faults := drifted(wanted, reset, pipeline.storage):
+                raise UpdateFailed(None, faults)
+            for node in reset:
+                assert not isinstance(node.dataset, View)
+                private = isinstance(node.dataset, Table) and node.dataset.private
+                pipeline.storage.reset(node.dataset.name, private=private)
+            self._tell(graph_, [*graph_.notices, *rewritten(wanted, reset, pipeline.storage)], registry)
+            pipeline.progress.begin(f"{pipeline.name}: update {self._id[:6]}", Graph(tuple(wanted), graph_.notices))
+            storage, on_batch, stopping = pipeline.storage, pipeline.progress.batch, self._stopping
+            runner = DatasetRunner(catalog.session, registry, graph_, catalog, storage, on_batch, stopping)
+
+            def once() -> Update:
+                progress, parallelism = pipeline.progress, pipeline.parallelism
+                return update.run(self._id, graph_, wanted, runner, self._log, progress, parallelism, stopping)
+
+            stop, interval = self._stop, self._interval
+            ended = once() if stop is None else continuous.repeat(once, stop, interval, self._retry, self._round)
+        return self._end(ended)
+
+    def _stopping(self) -> bool:
+        return self._stop is not None and self._stop.is_set()
+
+    def _tell(self, graph_: Graph, notices: list[str], registry: Registry) -> None:
+        for notice in notices:
+            self._log.emit("flow_definition", notice, level="WARN")
+        for name in self._pipeline.inactive(registry.tables):
+            notice = f"Dataset {name} is no longer declared: it is inactive and keeps its data."
+            told = {"dataset_name": str(name), "state": "INACTIVE"}
+            self._log.emit("dataset_definition", notice, told, dataset=str(name))
+            notices.append(notice)
+        self._notices = notices
+
+    def _retry(self, ended: Update, pause: float) -> None:
+        for error in ended.errors:
+            message = f"Trying again in {pause:.0f} s, for this failed: {error}"
+            self._log.emit("update_progress", message, {"state": "RUNNING"}, level="WARN", error=error)
+
+    def _round(self, total: Update) -> None:
+        if time.monotonic() - self._published > _PUBLISHED_EVERY:
+            self._report(total)
+            self._publish()
+
+    def _end(self, ended: Update) -> Update:
+        self._pipeline.progress.end(ended.state)
+        level: event_log.Level = "INFO" if ended.state == "COMPLETED" else "ERROR"
+        self._log.emit(
+            "update_progress", f"Update {self._id[:6]} is {ended.state}.", {"state": ended.state}, level=level
+        )
+        self._report(ended)
+        if ended.state == "FAILED":
+            raise UpdateFailed(ended, ended.errors)
+        return ended
+
+    def _refused(self, failed: UpdateFailed) -> None:
+        self._log.emit("update_progress", "Update has FAILED.", {"state": "FAILED"}, level="ERROR", error=failed)
+        seconds = time.monotonic() - self._began
+        faults = tuple(self._redact(str(error)) for error in failed.errors)
+        self._write_report(report.Run(self._id, "FAILED", self._started, seconds, errors=faults), None)
+
+    def _report(self, ended: Update) -> None:
+        seconds = time.monotonic() - self._began
+        self._write_report(report.run_of(ended, self._started, seconds, self._notices, self._redact), ended.graph)
+
+    def _write_report(self, run: report.Run, graph_: Graph | None) -> None:
+        try:
+            report.write_report(self._pipeline.storage, self._pipeline.name, run, self._killed, graph_)
+        except Exception as error:
+            # The tables are what counts: a page that could not be written fails no update.
+            self._log.emit("report_progress", f"The report could not be written: {error}", level="WARN", error=error)
+        self._killed = []
+
+    def _publish(self) -> None:
+        try:
+            self._log.publish(self._pipeline.spark)
+        except Exception as error:
+            if causes.is_disk_full(error):
+                message = f"DISK_FULL  {self._pipeline.storage.event_log}\n  {causes.sentence(error)}"
+                fix = "make room; the events are kept in system/journal and come into the log with the next update"
+                raise LocalPipelineError(f"{message}\n  fix: {fix}") from error
+            raise
+        self._published = time.monotonic()

@@ -1,0 +1,23 @@
+"""Gold: what follows from a connector's events: the columns that tables have had, how alive the connector is."""
+
+from pyspark import pipelines as dp
+
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors
+from cdc.names import event_view_dataset, events_dataset
+
+
+def declare(connector: ConnectorSpec, kind: EventKind, view: str) -> None:
+    """Declare gold.<connector>_<view>."""
+
+    @dp.materialized_view(
+        name=event_view_dataset(connector, view),
+        comment=f"{view.capitalize()} of connector {connector.name}, from its {kind.name}",
+    )
+    def of_events():
+        return kind.views[view](spark.read.table(events_dataset(connector, kind.name)))
+
+
+for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    for kind in event_kinds(connector):
+        for view in kind.views:
+            declare(connector, kind, view)

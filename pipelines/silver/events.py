@@ -1,0 +1,19 @@
+"""Silver: what a connector says beside its rows: schema changes, transactions, heartbeats, notifications, signals."""
+
+from pyspark import pipelines as dp
+
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors
+from cdc.names import event_records_dataset, events_dataset
+
+
+def declare(connector: ConnectorSpec, kind: EventKind) -> None:
+    """Declare silver.<connector>_<kind>."""
+
+    @dp.table(name=events_dataset(connector, kind.name), comment=f"Events of topic {kind.topic(connector)}")
+    def typed_events():
+        return kind.read(spark.readStream.table(event_records_dataset(connector, kind.name)))
+
+
+for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    for kind in event_kinds(connector):
+        declare(connector, kind)

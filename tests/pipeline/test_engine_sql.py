@@ -1,0 +1,157 @@
+"""SQL source files: Databricks' statements run, beside Python files, and faults name their own line."""
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+from tests.support.small_pipeline import SmallPipeline
+
+from dlt_local import UpdateFailed
+
+RAW = """
+import dlt
+
+@dlt.table
+def raw():
+    return spark.readStream.schema("id INT, name STRING, op STRING, at INT").json(spark.conf.get("rows"))
+"""
+SQL = """
+-- Databricks notebook source
+SET shop.least = 1;
+
+CREATE OR REFRESH STREAMING TABLE people (
+  id INT NOT NULL COMMENT 'the key, (really)',
+  name STRING,
+  at INT,
+  CONSTRAINT has_name EXPECT (name IS NOT NULL AND name <> ';'),
+  CONSTRAINT least EXPECT (id >= ${shop.least}) ON VIOLATION DROP ROW,
+  CONSTRAINT pk PRIMARY KEY (id)
+)
+COMMENT "It's people"
+PARTITIONED BY (at)
+TBLPROPERTIES ('quality' = 'silver', delta.appendOnly = true)
+AS SELECT id, name, at FROM STREAM(LIVE.raw) -- ${a.comment}
+
+-- COMMAND ----------
+
+CREATE TEMPORARY STREAMING LIVE VIEW changes (id, name COMMENT 'called', op, at)
+AS SELECT id, name, op, at FROM STREAM raw WHERE at IS NOT NULL
+
+-- COMMAND ----------
+
+CREATE OR REFRESH STREAMING TABLE current;
+APPLY CHANGES INTO LIVE.current
+FROM STREAM(LIVE.changes)
+KEYS (id)
+APPLY AS DELETE WHEN op = 'd'
+SEQUENCE BY at
+COLUMNS * EXCEPT (op, at)
+STORED AS SCD TYPE 1;
+
+CREATE STREAMING TABLE history CLUSTER BY (id);
+CREATE FLOW history_flow AS AUTO CDC INTO history FROM STREAM(changes)
+KEYS (id) IGNORE NULL UPDATES APPLY AS DELETE WHEN op = "d" SEQUENCE BY struct(at) COLUMNS (id, name)
+STORED AS SCD TYPE 2 TRACK HISTORY ON * EXCEPT (id);
+
+CREATE STREAMING TABLE both (CONSTRAINT positive EXPECT (id > 0) ON VIOLATION FAIL UPDATE);
+CREATE FLOW from_raw AS INSERT INTO both BY NAME SELECT id FROM STREAM(raw);
+CREATE FLOW backfill AS INSERT INTO ONCE both BY NAME SELECT 99 AS id;
+
+CREATE OR REPLACE MATERIALIZED VIEW gold.counted (name COMMENT 'of people', n)
+CLUSTER BY AUTO
+AS WITH named AS (SELECT name FROM people) SELECT name, count(*) AS whatever FROM named GROUP BY name;
+
+CREATE LIVE TABLE older AS SELECT max(id) AS most FROM live.people;
+CREATE PRIVATE MATERIALIZED VIEW hidden AS SELECT 1 AS one
+"""
+
+
+@pytest.fixture
+def small(spark: SparkSession, tmp_path: Path) -> SmallPipeline:
+    return SmallPipeline(tmp_path, spark, RAW)
+
+
+def with_sql(small: SmallPipeline, text: str) -> Path:
+    file = small.folder / "tables.sql"
+    file.write_text(textwrap.dedent(text))
+    small.pipeline.sources = (str(small.folder / "**"),)
+    return file
+
+
+def test_the_common_statements_run(small: SmallPipeline) -> None:
+    with_sql(small, SQL)
+    small.drop(
+        {"id": 1, "name": "a", "op": "c", "at": 1},
+        {"id": 0, "name": "low", "op": "c", "at": 1} | {"id": 2},
+        {"id": 3, "name": None, "op": "c", "at": 1},
+    )
+    update = small.pipeline.run()
+    small.drop({"id": 2, "name": None, "op": "d", "at": 2}, {"id": 1, "name": "b", "op": "u", "at": 2})
+    small.pipeline.run()
+    assert [row["id"] for row in small.table("people")] == [1, 1, 2, 2, 3]
+    assert update["default.people"].flows["default.people"].failed == {"has_name": 1, "least": 0}
+    assert small.table("current") == [{"id": 1, "name": "b"}, {"id": 3, "name": None}]
+    ends = {(row["id"], row["name"]): row["__END_AT"] for row in small.table("history")}
+    assert ends == {(1, "a"): {"at": 2}, (1, "b"): None, (2, "low"): {"at": 2}, (3, None): None}
+    assert sorted(row["id"] for row in small.table("both")) == [1, 1, 2, 2, 3, 99]
+    assert {row["name"]: row["n"] for row in small.table("gold.counted")} == {"a": 1, "b": 1, "low": 1, None: 2}
+    assert small.table("older") == [{"most": 3}]
+    assert not (small.pipeline.storage.root / "tables/default/hidden").exists()
+
+    people = DeltaTable(str(small.pipeline.storage.root / "tables/default/people"))
+    assert people.metadata().description == "It's people"
+    assert people.metadata().partition_columns == ["at"]
+    assert people.metadata().configuration["delta.appendOnly"] == "true"
+    assert json.loads(people.schema().to_json())["fields"][0]["metadata"]["comment"] == "the key, (really)"
+    notices = update.graph.notices
+    assert [n for n in notices if "cluster_by_auto" in n] and [n for n in notices if "`pk` of default.people" in n]
+
+
+FAULTS = {
+    "syntax in the query": ("CREATE LIVE TABLE t AS\nSELECT id\nFORM raw x", 3, "QUERY_FAILED", "x"),
+    "unknown column": ("\n\nCREATE LIVE TABLE t AS\nSELECT id,\n nmae FROM raw", 5, "QUERY_FAILED", "nmae"),
+    "unknown dataset": ("CREATE LIVE TABLE t AS SELECT *\nFROM rwa", 1, "DATASET_NOT_FOUND", "did you mean `raw`"),
+    "unknown statement": ("-- first\nDROP TABLE raw", 2, "SQL_NOT_UNDERSTOOD", "`DROP`"),
+    "unknown clause": ("CREATE LIVE TABLE t\nCOMENT 'x'\nAS SELECT 1", 2, "SQL_NOT_UNDERSTOOD", "`COMENT`"),
+    "no keys": (
+        "CREATE STREAMING TABLE t;\nAUTO CDC INTO t FROM STREAM(raw)\nSEQUENCE BY at",
+        3,
+        "SQL_NOT_UNDERSTOOD",
+        "KEYS",
+    ),
+    "what Databricks refuses": (
+        "CREATE STREAMING TABLE t;\n\nAUTO CDC INTO t FROM STREAM(raw) KEYS (id) SEQUENCE BY at\n"
+        "COLUMNS (id) APPLY AS TRUNCATE WHEN true STORED AS SCD TYPE 2",
+        3,
+        "AUTOCDC_TRUNCATE_NOT_SUPPORTED_FOR_SCD2",
+        "target t",
+    ),
+    "Auto Loader": (
+        "CREATE STREAMING TABLE t AS\nSELECT * FROM STREAM read_files('/x')",
+        2,
+        "NOT_SUPPORTED_LOCALLY",
+        "read_files",
+    ),
+    "no value": ("CREATE LIVE TABLE t AS\nSELECT ${rovs}", 2, "NO_SUCH_VALUE", "did you mean `rows`"),
+    "open parenthesis": ("CREATE STREAMING TABLE t (\nid INT", 2, "SQL_NOT_UNDERSTOOD", "not closed"),
+    "batch query of a streaming table": (
+        "CREATE STREAMING TABLE t AS SELECT * FROM raw",
+        1,
+        "BATCH_QUERY_FOR",
+        "STREAM(name)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "condition", "told"), FAULTS.values(), ids=list(FAULTS))
+def test_a_fault_names_the_line_of_the_file(
+    text: str, line: int, condition: str, told: str, small: SmallPipeline
+) -> None:
+    file = with_sql(small, text)
+    with pytest.raises(UpdateFailed) as failed:
+        small.pipeline.dry_run()
+    assert condition in str(failed.value) and told in str(failed.value)
+    assert f"{file}:{line}\n" in str(failed.value)

@@ -1,0 +1,102 @@
+"""What the report reads from a table's own files, and how it tells the past."""
+
+import doctest
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from dlt_local.report import DatasetRun, ExpectationRun, Run, page
+from dlt_local.report.measures import Counts, counts, newest
+from dlt_local.report.runs import KEPT, from_json, to_json
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def rows(*reasons: str, at: datetime = NOON) -> pa.Table:
+    return pa.table({"reason": list(reasons), "at": pa.array([at] * len(reasons), pa.timestamp("us", "UTC"))})
+
+
+def crc(table: Path) -> None:
+    """Delta's checksum beside the last commit, as Spark writes it."""
+    version = DeltaTable(str(table)).version()
+    told = {"metadata": {"id": str(DeltaTable(str(table)).metadata().id)}}
+    (table / "_delta_log" / f"{version:020d}.crc").write_text(json.dumps(told))
+
+
+def written(table: Path, data: pa.Table, **how: Any) -> None:
+    write_deltalake(str(table), data, **how)
+    crc(table)
+
+
+def test_only_new_files_are_counted_and_all_of_them_after_an_overwrite(tmp_path: Path) -> None:
+    table = tmp_path / "t"
+    written(table, rows("bad", "bad", "late"))
+    first = counts(table, "reason", None)
+    assert first is not None and first.rows == {"bad": 2, "late": 1}
+    written(table, rows("late"), mode="append")
+    # What was counted before is believed, so that a wrong number there shows that it was not counted again.
+    believed = Counts(first.table_id, first.version, "reason", {"bad": 100})
+    assert counts(table, "reason", believed).rows == {"bad": 100, "late": 1}  # type: ignore[union-attr]
+    assert counts(table, "at", believed).rows == {str(NOON): 4}  # type: ignore[union-attr]
+    written(table, rows("new"), mode="overwrite")
+    assert counts(table, "reason", believed).rows == {"new": 1}  # type: ignore[union-attr]
+
+
+def test_a_table_that_is_not_there_has_no_counts_and_no_newest_time(tmp_path: Path) -> None:
+    assert counts(tmp_path, "reason", None) is None
+    assert newest(tmp_path, "at") is None
+
+
+@pytest.mark.parametrize("indexed", [-1, 0], ids=["from statistics", "from the files"])
+def test_the_newest_time_is_that_of_the_last_commit_with_rows(indexed: int, tmp_path: Path) -> None:
+    table = tmp_path / "t"
+    properties = {"delta.dataSkippingNumIndexedCols": str(indexed)}
+    written(table, rows("a", at=NOON + timedelta(days=1)), configuration=properties)
+    written(table, rows("b", at=NOON), mode="append")
+    found = newest(table, "at")
+    assert found is not None and found.time == NOON
+    assert found.lag_seconds == pytest.approx((datetime.now(UTC) - NOON).total_seconds(), abs=60)
+    assert newest(table, "reason") is None
+    assert newest(table, "nothing.such") is None
+
+
+def test_runs_survive_being_written_down() -> None:
+    dataset = DatasetRun("a.b", "view", "FAILED", "f.py:3", 1.5, 2, 3, 4, 5, {"f": 2}, excerpt=((3, "x = 1"),))
+    run = Run("id", "FAILED", "2026-01-01T00:00:00+00:00", 2.0, (dataset,), ("bad",), ("note",))
+    assert from_json(to_json([run])) == (run,)
+    assert len(to_json([run] * (KEPT + 5))) == KEPT
+    assert from_json([to_json([run])[0] | {"of another version": 1}]) == (run,)
+
+
+def run_with(started: str, passed: int, failed: int) -> Run:
+    checked = ExpectationRun("named", "name IS NOT NULL", "warn", passed, failed)
+    return Run(
+        started, "COMPLETED", started, 1.0, (DatasetRun("t", "view", "IDLE", "f.py:1", expectations=(checked,)),)
+    )
+
+
+def test_an_expectation_is_followed_over_the_updates() -> None:
+    (trend,) = page.trends(
+        [run_with("2026-01-01", 3, 1), Run("x", "COMPLETED", "y", 0.0), run_with("2026-01-03", 2, 0)]
+    )
+    assert (trend.passed, trend.failed) == (5, 1)
+    assert [started for started, _, _ in trend.results] == ["2026-01-01", "2026-01-03"]
+
+
+def test_a_page_of_an_update_that_was_killed_and_one_without_anything() -> None:
+    text = page.render(
+        "p", [Run("k" * 6, "CANCELED", "2026-01-01T00:00:00+00:00", 0.0), run_with("2026-01-02", 1, 0)], [], ""
+    )
+    assert "CANCELED" in text and "<svg" not in text
+    assert doctest.testmod(page).failed == 0
+
+
+def test_texts_of_the_user_are_escaped() -> None:
+    hostile = "<script>alert(1)</script>"
+    run = Run("x", "FAILED", "2026-01-01T00:00:00+00:00", 1.0, (), (hostile,), (hostile,))
+    assert hostile not in page.render(hostile, [run], [], "")
