@@ -1,6 +1,6 @@
 # Every target does the set-up that it needs; tools/setup.sh is done in a moment when there is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-kafka test test-fast conformance long check graph format clean
+.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long check graph shell format clean
 python := .venv/bin/python
 
 help: ## List the targets
@@ -19,10 +19,13 @@ test: setup ## Format, lint, types, and all tests that take less than a minute e
 	$(python) -m ruff format --check
 	$(python) -m ruff check
 	$(python) -m mypy
-	$(python) -m pytest -m "not long"
+	$(python) -m pytest -m "not long" -n 2 --dist loadgroup
 
 test-fast: setup ## The tests that need no Spark
 	$(python) -m pytest tests/unit tests/bundle -m "not long"
+
+test-decoding: setup ## Every type in every converter mode, 100,000 mutated records, a wide table
+	$(python) -m pytest tests/decoding
 
 conformance: setup ## AUTO CDC beside the cases of Spark and of Databricks' documents
 	$(python) -m pytest tests/conformance
@@ -30,10 +33,16 @@ conformance: setup ## AUTO CDC beside the cases of Spark and of Databricks' docu
 long: setup ## The tests that `make test` leaves out
 	$(python) -m pytest -m long
 
+bench: setup ## Every measure beside its peer, in one run; writes docs/performance.md
+	$(python) -m tests.benchmarks $(ARGS)
+
 check: test ## What CI runs
 
 graph: setup ## The datasets of the pipeline in order, and where each is declared
 	@$(python) -m dlt_local graph --bundle .
+
+shell: setup ## A Python prompt with spark, the pipeline and its tables at hand
+	@$(python) -m dlt_local shell --bundle .
 
 format: setup ## Format, and mend what can be mended
 	$(python) -m ruff format

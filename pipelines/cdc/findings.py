@@ -65,7 +65,7 @@ def _unknown_field(changes: DataFrame, table: TableSpec) -> DataFrame:
 FINDINGS: Mapping[str, str] = {
     "tie": "changes of one key with one position, ordered by their kind alone: a deferred update",
     "inversion": "changes of one key in one transaction that arrived in another order than that of their LSNs;"
-    " with `data.query.mode=direct`, arrival is right: write `within_transaction: arrival`",
+    " with `data.query.mode=direct` arrival is right: write `within_transaction: total_order`",
     "lsn_backwards": "changes with a lower commit LSN than what had arrived before them: a restored database needs"
     " a higher `incarnation`",
     "unknown_field": "changes with fields that the spec does not know",

@@ -69,6 +69,7 @@ class Catalog:
         self._scratch = scratch
         self._registered: set[TableName] = set()
         self._views: set[str] = set()
+        self._known_views: set[str] = set()
         self._schemas: set[str] = set()
         self._live: dict[str, TableName] = {}
         self._lock = threading.RLock()
@@ -153,10 +154,16 @@ class Catalog:
             frame.createOrReplaceTempView(quote(name))
             frame.createOrReplaceGlobalTempView(quote(name))
             self._views.add(name)
+            self._known_views.add(name)
 
     def has_view(self, name: str) -> bool:
-        """True if the view is there already."""
-        return name in self._views
+        """True if the view is there already, as new as what it reads."""
+        return name in self._known_views
+
+    def renew_views(self) -> None:
+        """Let every view be made anew at its next use: what it reads has grown, and it holds what it saw."""
+        with self._lock:
+            self._known_views.clear()
 
     def clear(self) -> None:
         """Forget every name; no table's data is touched."""
@@ -170,6 +177,7 @@ class Catalog:
             if self._live:
                 self._clear_live()
             self._views.clear()
+            self._known_views.clear()
             self._registered.clear()
 
 

@@ -25,6 +25,7 @@ from dlt_local.errors import LocalPipelineError
 from dlt_local.graph import Graph
 from dlt_local.progress import Terminal
 from dlt_local.settings import Options, Settings, settings
+from dlt_local.shell import interact
 from dlt_local.signals import stop_on_signal
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -151,6 +152,8 @@ def run(
     pipeline = told.pipeline(told.stored(), Terminal())
     try:
         if continuous:
+            # Spark, when it starts, takes Ctrl-C for itself.
+            _ = pipeline.spark
             stop = stop_on_signal(lambda text: click.echo(text, err=True))
             pipeline.run_continuously(stop, trigger_interval, refresh, full_refresh, full_refresh_all)
         else:
@@ -182,6 +185,15 @@ def graph(options: Options, form: str) -> None:
 def _resolved(told: Settings) -> Graph:
     with tempfile.TemporaryDirectory(prefix="dlt_local-") as nowhere:
         return told.pipeline(told.storage or Path(nowhere)).dry_run()
+
+
+@main.command()
+@_with_options
+def shell(options: Options) -> None:
+    """A Python prompt with spark, the pipeline and its tables at hand."""
+    told = settings(options)
+    told.check_secrets()
+    interact(told.pipeline(told.stored(), Terminal()))
 
 
 @main.command()

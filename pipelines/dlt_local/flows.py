@@ -24,6 +24,7 @@ from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.graph import Graph, Node, ResolvedFlow
 from dlt_local.names import TableName, quote
 from dlt_local.registry import Registry, registration
+from dlt_local.sizing import settings_for
 from dlt_local.storage import Storage, read_json, write_json
 
 _RETENTION = (
@@ -133,9 +134,11 @@ class DatasetRunner:
             "inputs": dict(seen),
             "fingerprint": _fingerprint(node) if isinstance(node.dataset, Table) else None,
             "queries": {flow.flow.name: flow.query for flow in node.flows},
-            "checkpoints": sorted(
-                f.flow.name for f in node.flows if self._storage.checkpoint(node.name, f.flow.name).exists()
-            ),
+            "checkpoints": {
+                f.flow.name: _reached(checkpoint)
+                for f in node.flows
+                if (checkpoint := self._storage.checkpoint(node.name, f.flow.name)).exists()
+            },
         }
 
     def _is_idle(self, node: Node, last: Mapping[str, object], seen: Mapping[str, int | None]) -> bool:
@@ -152,13 +155,16 @@ class DatasetRunner:
         for flow in node.flows:
             name = flow.flow.name
             checkpoint = self._storage.checkpoint(node.name, name)
-            if isinstance(had, list) and name in had and not checkpoint.exists():
-                raise FlowError(
-                    "CHECKPOINT_MISSING",
-                    node.name,
-                    f"flow `{name}` had its checkpoint at {checkpoint}, which is gone: where to go on is not known",
-                    f"put it back, or rebuild the table with --full-refresh {node.name}",
-                )
+            if not isinstance(had, Mapping | list) or name not in had:
+                continue
+            fix = f"put it back, or rebuild the table with --full-refresh {node.name}"
+            lost = f"flow `{name}` had its checkpoint at {checkpoint}, "
+            if not checkpoint.exists():
+                message = f"{lost}which is gone: where to go on is not known"
+                raise FlowError("CHECKPOINT_MISSING", node.name, message, fix)
+            if isinstance(had, Mapping) and not _has_reached(checkpoint, had[name]):
+                message = f"{lost}of which a part is gone, or which is an older one: batches would be lost or repeated"
+                raise FlowError("CHECKPOINT_DAMAGED", node.name, message, fix)
 
     def _run_flow(self, node: Node, flow: ResolvedFlow, metrics: FlowMetrics) -> None:
         declared = flow.flow
@@ -287,6 +293,9 @@ class DatasetRunner:
             try:
                 if self._should_stop():
                     raise Stopped
+                for key, value in settings_for(batch).items():
+                    # The query's session is its own.
+                    batch.sparkSession.conf.set(key, value)
                 with registration(self._registry):
                     handle(batch, batch_id, _query_id(checkpoint))
                 metrics.batches += 1
@@ -481,3 +490,25 @@ def _add_expectations(metrics: FlowMetrics, rules: tuple[Expectation, ...], told
 def _query_id(checkpoint: Path) -> str:
     """The streaming query's identity; it is made with the checkpoint and goes with it."""
     return str(json.loads((checkpoint / "metadata").read_text())["id"])
+
+
+def _reached(checkpoint: Path) -> dict[str, object]:
+    """Whose a checkpoint is and how far its stream has come; empty for a flow without a stream."""
+    if not (checkpoint / "metadata").exists():
+        return {}
+    return {"id": _query_id(checkpoint), "batch": _last_commit(checkpoint)}
+
+
+def _last_commit(checkpoint: Path) -> int:
+    """The number of the last batch that was committed; -1 before the first."""
+    return max((int(file.name) for file in (checkpoint / "commits").glob("*") if file.name.isdigit()), default=-1)
+
+
+def _has_reached(checkpoint: Path, told: Mapping[str, object]) -> bool:
+    """False where a checkpoint is another than it was, or behind where it was."""
+    if not told:
+        return True
+    try:
+        return _query_id(checkpoint) == told["id"] and _last_commit(checkpoint) >= int(str(told["batch"]))
+    except (FileNotFoundError, ValueError):
+        return False

@@ -225,7 +225,7 @@ class _Resolver:
             is_once = isinstance(flow.flow, QueryFlow) and flow.flow.once
             if kind == "streaming table" and not flow.streaming and not is_once and isinstance(flow.flow, QueryFlow):
                 message = f"flow `{flow.flow.name}` of streaming table {table.name} is a batch query"
-                fix = "read its source by spark.readStream, or say once=True"
+                fix = "read its source by spark.readStream (in SQL: STREAM(name)), or say once=True"
                 raise DeclarationError("BATCH_QUERY_FOR_STREAMING_TABLE", message, flow.flow.location, fix)
             if kind == "materialized view" and flow.streaming:
                 message = f"materialized view {table.name} has a streaming query"

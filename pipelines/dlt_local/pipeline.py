@@ -10,10 +10,10 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from dlt_local import delta_log, event_log, graph, sources, tables
+from dlt_local import causes, delta_log, event_log, graph, sources, tables
 from dlt_local.auto_cdc.snapshots import Applied
 from dlt_local.catalog import Catalog, active, isolated_session
-from dlt_local.errors import LocalPipelineError, did_you_mean
+from dlt_local.errors import DeclarationError, LocalPipelineError, did_you_mean
 from dlt_local.graph import Graph
 from dlt_local.names import TableName, table_name
 from dlt_local.progress import Progress, Silent
@@ -155,9 +155,16 @@ class LocalPipeline:
         return event_log.read(self.spark, self.storage)
 
     def _update(self, selection: Selection, stop: threading.Event | None, interval: float) -> Update:
-        with self.storage.locked():
-            self.storage.finish_resets()
-            return UpdateRun(self, selection, stop, interval).go()
+        try:
+            with self.storage.locked():
+                self.storage.finish_resets()
+                return UpdateRun(self, selection, stop, interval).go()
+        except OSError as error:
+            if not causes.is_disk_full(error):
+                raise
+            fix = "make room, then run again: the next update finishes what this one had begun"
+            message = f"DISK_FULL  {self.storage.root}\n  {causes.sentence(error)}\n  fix: {fix}"
+            raise UpdateFailed(None, [LocalPipelineError(message)]) from error
 
     @contextmanager
     def resolved(self, drop: Sequence[str] = (), drop_all: bool = False) -> Iterator[tuple[Graph, Registry, Catalog]]:
@@ -183,7 +190,7 @@ class LocalPipeline:
                 seen = {} if drop_all else {n: self._latest_version(n) for n in registry.tables if n not in dropped}
                 resolved, more = graph.resolve(registry, catalog, stored, seen.get)
             if faults or more:
-                raise UpdateFailed(None, [*faults, *more])
+                raise UpdateFailed(None, [*faults, *(each for each in more if not _follows(each, faults))])
             yield resolved, registry, catalog
         finally:
             catalog.clear()
@@ -214,3 +221,11 @@ class LocalPipeline:
         """Tables of earlier updates that no source file declares any more; they keep their data."""
         known = {str(name).lower() for name in declared}
         return [n for n in self._stored_names() if str(n).lower() not in known and delta_log.exists(self._paths(n)[0])]
+
+
+def _follows(fault: Exception, of_loading: Iterable[Exception]) -> bool:
+    """True for a table without a flow in a file that was not read to its end: the flow may stand behind that."""
+    if not isinstance(fault, DeclarationError) or fault.condition != "NO_FLOW" or fault.location is None:
+        return False
+    places = [each.location for each in of_loading if isinstance(each, DeclarationError)]
+    return fault.location.file in {place.file for place in places if place is not None}

@@ -53,6 +53,9 @@ class Progress(Protocol):
     def batch(self, dataset: str, flow: str, metrics: FlowMetrics) -> None:
         """A flow has done another batch; what it did so far."""
 
+    def notice(self, text: str) -> None:
+        """Something that a person should know: what has no effect here, what is tried again."""
+
     def end(self, state: str) -> None:
         """The update has ended as COMPLETED or FAILED."""
 
@@ -67,6 +70,9 @@ class Silent:
         """Nothing."""
 
     def batch(self, dataset: str, flow: str, metrics: FlowMetrics) -> None:
+        """Nothing."""
+
+    def notice(self, text: str) -> None:
         """Nothing."""
 
     def end(self, state: str) -> None:
@@ -116,6 +122,11 @@ class Terminal:
             self._datasets[dataset].take(flow, metrics)
             if self._live is not None:
                 self._live.update(self._table())
+
+    def notice(self, text: str) -> None:
+        """A line of its own, above the table."""
+        with self._lock:
+            self._console.print(text, style="yellow", markup=False)
 
     def end(self, state: str) -> None:
         """Leave the summary standing."""

@@ -94,6 +94,7 @@ def run(
     progress: Progress,
     parallelism: int,
     should_stop: Callable[[], bool] = lambda: False,
+    tells_idle: bool = True,
 ) -> Update:
     """Bring the wanted datasets up to date; one that fails stops only what reads it."""
     done: dict[str, DatasetUpdate] = {}
@@ -117,7 +118,7 @@ def run(
             for future in finished:
                 node, began = running.pop(future)
                 outcome = replace(_outcome(node, future), seconds=time.monotonic() - began)
-                done[node.name] = _ended(outcome, log, progress)
+                done[node.name] = _ended(outcome, log, progress, tells_idle)
     state: State = "FAILED" if any(d.state == "FAILED" for d in done.values()) else "COMPLETED"
     return Update(update_id, state, tuple(done[n.name] for n in wanted), graph)
 
@@ -140,7 +141,10 @@ def _outcome(node: Node, future: "Future[Ran]") -> DatasetUpdate:
     return DatasetUpdate(node.name, node.kind, state, ran.flows)
 
 
-def _ended(outcome: DatasetUpdate, log: EventLog, progress: Progress) -> DatasetUpdate:
+def _ended(outcome: DatasetUpdate, log: EventLog, progress: Progress, tells_idle: bool = True) -> DatasetUpdate:
+    if outcome.is_idle and not tells_idle:
+        progress.state(outcome.name, outcome.state)
+        return outcome
     for flow, metrics in outcome.flows.items():
         progress.batch(outcome.name, flow, metrics)
         log.emit(

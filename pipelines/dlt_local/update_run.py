@@ -54,17 +54,25 @@ class UpdateRun:
         Raises:
             UpdateFailed: something failed; no secret is in it.
         """
+        errors: list[Exception] = []
+        ended: Update | None = None
         try:
-            return self._go()
+            ended = self._go()
+        except UpdateFailed as failed:
+            ended, errors = failed.update, list(failed.errors)
+            self._refused(failed)
         except LocalPipelineError as error:
-            failed = error if isinstance(error, UpdateFailed) else UpdateFailed(None, [error])
-            redact_error(failed, self._secrets)
-            if failed.update is None:
-                self._refused(failed)
-            # The causes are in its own text; they could hold what was taken out of it.
-            raise failed from None
+            errors = [error]
+            self._refused(UpdateFailed(None, errors))
         finally:
-            self._publish()
+            errors += self._publish()
+        if errors:
+            whole = UpdateFailed(ended, errors)
+            redact_error(whole, self._secrets)
+            # Its text has all that its causes say; they could hold what was taken out of it.
+            raise whole from None
+        assert ended is not None
+        return ended
 
     def _go(self) -> Update:
         pipeline, selection = self._pipeline, self._selection
@@ -79,16 +87,19 @@ class UpdateRun:
                 private = isinstance(node.dataset, Table) and node.dataset.private
                 pipeline.storage.reset(node.dataset.name, private=private)
             self._tell(graph_, [*graph_.notices, *rewritten(wanted, reset, pipeline.storage)], registry)
-            pipeline.progress.begin(f"{pipeline.name}: update {self._id[:6]}", Graph(tuple(wanted), graph_.notices))
-            storage, on_batch, stopping = pipeline.storage, pipeline.progress.batch, self._stopping
+            progress = continuous.Summed(pipeline.progress)
+            progress.begin(f"{pipeline.name}: update {self._id[:6]}", Graph(tuple(wanted), graph_.notices))
+            storage, on_batch, stopping = pipeline.storage, progress.batch, self._stopping
             runner = DatasetRunner(catalog.session, registry, graph_, catalog, storage, on_batch, stopping)
 
-            def once() -> Update:
-                progress, parallelism = pipeline.progress, pipeline.parallelism
-                return update.run(self._id, graph_, wanted, runner, self._log, progress, parallelism, stopping)
+            def once(number: int) -> Update:
+                progress.next_round()
+                catalog.renew_views()
+                told = (runner, self._log, progress, pipeline.parallelism, stopping)
+                return update.run(self._id, graph_, wanted, *told, tells_idle=number == 0)
 
             stop, interval = self._stop, self._interval
-            ended = once() if stop is None else continuous.repeat(once, stop, interval, self._retry, self._round)
+            ended = once(0) if stop is None else continuous.repeat(once, stop, interval, self._retry, self._round)
         return self._end(ended)
 
     def _stopping(self) -> bool:
@@ -103,10 +114,13 @@ class UpdateRun:
             self._log.emit("dataset_definition", notice, told, dataset=str(name))
             notices.append(notice)
         self._notices = notices
+        for notice in notices:
+            self._pipeline.progress.notice(self._redact(notice))
 
     def _retry(self, ended: Update, pause: float) -> None:
         for error in ended.errors:
             message = f"Trying again in {pause:.0f} s, for this failed: {error}"
+            self._pipeline.progress.notice(self._redact(message))
             self._log.emit("update_progress", message, {"state": "RUNNING"}, level="WARN", error=error)
 
     def _round(self, total: Update) -> None:
@@ -126,6 +140,8 @@ class UpdateRun:
         return ended
 
     def _refused(self, failed: UpdateFailed) -> None:
+        if failed.update is not None:
+            return
         self._log.emit("update_progress", "Update has FAILED.", {"state": "FAILED"}, level="ERROR", error=failed)
         seconds = time.monotonic() - self._began
         faults = tuple(self._redact(str(error)) for error in failed.errors)
@@ -143,13 +159,15 @@ class UpdateRun:
             self._log.emit("report_progress", f"The report could not be written: {error}", level="WARN", error=error)
         self._killed = []
 
-    def _publish(self) -> None:
+    def _publish(self) -> list[Exception]:
+        """Put what happened so far into the event log; gives what hindered it."""
         try:
             self._log.publish(self._pipeline.spark)
         except Exception as error:
-            if causes.is_disk_full(error):
-                message = f"DISK_FULL  {self._pipeline.storage.event_log}\n  {causes.sentence(error)}"
-                fix = "make room; the events are kept in system/journal and come into the log with the next update"
-                raise LocalPipelineError(f"{message}\n  fix: {fix}") from error
-            raise
+            place = self._pipeline.storage.event_log
+            if not causes.is_disk_full(error):
+                return [LocalPipelineError(f"EVENT_LOG_NOT_WRITTEN  {place}\n  {causes.sentence(error)}")]
+            fix = "make room; the events are kept in system/journal and come into the log with the next update"
+            return [LocalPipelineError(f"DISK_FULL  {place}\n  {causes.sentence(error)}\n  fix: {fix}")]
         self._published = time.monotonic()
+        return []

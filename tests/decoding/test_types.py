@@ -4,6 +4,7 @@
 """
 
 import gzip
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -12,6 +13,7 @@ import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from tests.decoding.expected import COLUMNS, Source, expected_rows
+from tests.support.avro_json import avro_json
 from tests.support.records import RECORDS
 from tests.support.tables import CONNECTOR, table
 from tools.captures import Record
@@ -20,7 +22,7 @@ from tools.type_captures import Modes, capture_file, combinations
 
 from cdc import decode
 from cdc.debezium.values import conversion_of
-from cdc.spec.model import ColumnSpec, TableSpec
+from cdc.spec.model import ColumnSpec, Shape, TableSpec
 
 COMPACT = (
     Modes("adaptive", "precise", "bytes"),
@@ -61,6 +63,20 @@ def test_all_types_in_all_modes(
     check(spark, captured[modes.prefix], modes)
 
 
+@pytest.mark.parametrize("modes", (COMPACT[0], COMPACT[2]), ids=lambda modes: modes.prefix)
+def test_all_types_in_avros_own_json(
+    spark: SparkSession, captured: dict[str, list[tuple[Source, bool, Record]]], modes: Modes
+) -> None:
+    with_schema = [each for each in captured[modes.prefix] if each[1]]
+    unions = [(source, True, in_avro_json(record)) for source, _, record in with_schema]
+    check(spark, unions, modes, shape="avro_json")
+
+
+def in_avro_json(record: Record) -> Record:
+    """The record with its value written so."""
+    return replace(record, value=json.dumps(avro_json(json.loads(record.value or b""))).encode())
+
+
 def test_the_captures_are_of_all_modes(captured: dict[str, list[tuple[Source, bool, Record]]]) -> None:
     assert set(captured) == {modes.prefix for modes in EVERY}
     old = {modes.prefix for modes in combinations(VERSIONS[1])}
@@ -69,9 +85,11 @@ def test_the_captures_are_of_all_modes(captured: dict[str, list[tuple[Source, bo
     }
 
 
-def check(spark: SparkSession, captured: list[tuple[Source, bool, Record]], modes: Modes) -> None:
+def check(
+    spark: SparkSession, captured: list[tuple[Source, bool, Record]], modes: Modes, shape: Shape = "auto"
+) -> None:
     """Decode the records of one combination of modes, and hold each against what its row was."""
-    spec = types_table(modes)
+    spec = types_table(modes, shape)
     rows = [
         (record.topic, number, record.offset, None, 0, None, record.key, record.value)
         for number, (_, _, record) in enumerate(captured)
@@ -92,13 +110,14 @@ def check(spark: SparkSession, captured: list[tuple[Source, bool, Record]], mode
         assert {name: _plain(text, targets[name]) for name, text in got.row.asDict().items()} == expected, where
 
 
-def types_table(modes: Modes) -> TableSpec:
+def types_table(modes: Modes, shape: Shape) -> TableSpec:
     """The scripted table as a connector in these modes writes it."""
     connector = replace(
         CONNECTOR,
         time_precision_mode=modes.temporal,
         decimal_handling_mode=modes.decimal,
         binary_handling_mode=modes.binary,
+        shape=shape,
     )
     return table(COLUMNS, connector=connector, source="testDB.dbo.types", name="types")
 

@@ -27,11 +27,13 @@ MAY_IMPORT = {
         "jinja2",
         "markupsafe",
         "pyarrow",
+        "pytest",
+        "chispa",
     },
 }
 # A pipeline of cdc's is declared in bronze, silver and gold only; and the command line does not ship.
 NOT_IN_CDC = {"pyspark.pipelines", "delta", "dlt"}
-COMMAND_LINE = {"cdc/__main__.py", "cdc/spec/commands.py"}
+COMMAND_LINE = {"cdc/__main__.py", "cdc/connector_check/command.py", "cdc/spec/commands.py"}
 
 
 def files_of_the_project() -> Iterator[Path]:

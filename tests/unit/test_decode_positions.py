@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.support.records import Record, Topic, frame
+from tests.support.records import Record, Topic, frame, lsn
 from tests.support.tables import table
 
 from cdc import changes, decode, sequence
@@ -73,6 +73,32 @@ def test_inside_a_transaction_arrival_decides_where_the_connector_says_so(spark:
     ]
     assert in_sequence(spark, records, by_arrival) == [2, 0, 1]
     assert in_sequence(spark, records) == [2, 1, 0]
+
+
+def counted(record: Record, total_order: int | str | None) -> Record:
+    return record.with_value(transaction={"id": "tx", "total_order": total_order, "data_collection_order": 1})
+
+
+def test_inside_a_transaction_the_connectors_count_decides_where_the_spec_says_so(spark: SparkSession) -> None:
+    by_count = replace(ORDERS, connector=replace(ORDERS.connector, within_transaction="total_order"))
+    records = [
+        counted(orders.create(id=1).at("b:0:1", "b:0:5"), 10),
+        counted(orders.delete(id=1).at("b:0:1", "b:0:9"), "9"),
+        orders.read(id=1).with_source(commit_lsn=lsn("b:0:1"), snapshot="incremental"),
+        orders.read(id=1).with_source(commit_lsn=lsn("b:0:1"), snapshot="last"),
+        counted(orders.create(id=2).at("a:0:1", "c:0:1"), 1),
+    ]
+    assert in_sequence(spark, records, by_count) == [4, 3, 1, 0, 2]
+    again = changes(decode(frame(spark, [records[0], records[0]]), by_count), by_count)
+    assert again.select(sequence(by_count).alias("sequence")).distinct().count() == 1
+
+
+@pytest.mark.parametrize("total_order", [None, "many"])
+def test_a_change_that_was_to_be_counted_and_is_not_is_rejected(spark: SparkSession, total_order: str | None) -> None:
+    by_count = replace(ORDERS, connector=replace(ORDERS.connector, within_transaction="total_order"))
+    (found,) = decode(frame(spark, [counted(orders.create(id=1), total_order)]), by_count).collect()
+    shown = "null" if total_order is None else "`many`"
+    assert (found._reason, found._message) == ("MISSING_POSITION", f"transaction.total_order is {shown}")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The row of a change: where its values, its key and its unknown fields come from."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +11,7 @@ from pyspark.sql import Row, SparkSession
 from tests.support.records import Record, Topic, frame
 from tests.support.tables import CONNECTOR, column, table
 
-from cdc import changes, decode
+from cdc import changes, decode, rejects
 
 ORDERS = table({"id": "int not null", "customer": "nvarchar(20)", "total": "decimal(18,2)"})
 orders = Topic(ORDERS.topic)
@@ -87,6 +88,12 @@ def test_the_row_has_the_key_whatever_the_record_key_is(spark: SparkSession, key
     assert found.id == 4
 
 
+@pytest.mark.parametrize("record", [orders.create, orders.update, orders.delete], ids=["create", "update", "delete"])
+def test_message_key_columns_change_no_key(spark: SparkSession, record: Callable[..., Record]) -> None:
+    (found,) = decoded(spark, [record(id=4, customer="Ada").with_key({"customer": "Ada"})])
+    assert found.id == 4
+
+
 def test_a_key_only_column_comes_from_the_record_key(spark: SparkSession) -> None:
     router = column("__dbz__physicalTableIdentifier", "nvarchar(200)", target="physical_table", key_only=True)
     spec = table({"id": "int not null", "router": router}, key=("id", "physical_table"))
@@ -110,6 +117,17 @@ def test_renamed_and_masked_columns_leave_under_their_target_names(spark: SparkS
     )
     (found,) = decoded(spark, [orders.create(id=1, **{"E-Mail.Addr": "a"})], spec)
     assert found.email == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+
+
+def test_a_table_may_have_columns_of_kafkas_names(spark: SparkSession) -> None:
+    row = {"value": "a", "key": 2, "topic": 3, "partition": 4, "offset": 5, "timestamp": 6, "headers": 7, "reason": "r"}
+    types = {name: "nvarchar(9)" if isinstance(value, str) else "int" for name, value in row.items()}
+    spec = table({"id": "int not null", **types}, key=("id", "key"))
+    good, bad = orders.create(id=1, **row), orders.create(id=1, **{**row, "offset": "far"})
+    (found,) = decoded(spark, [good, bad], spec)
+    assert {name: found[name] for name in row} == row
+    (reject,) = rejects(decode(frame(spark, [good, bad]), spec), spec).collect()
+    assert (reject.reason, reject.offset, bytes(reject.value)) == ("WRONG_TYPE", 1, bad.value_bytes)
 
 
 def test_of_a_shared_topic_the_other_tables_records_are_ignored(spark: SparkSession) -> None:

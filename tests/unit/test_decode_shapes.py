@@ -26,6 +26,7 @@ def flattened(op: str = "u", *, prefix: str = "__", **other: Any) -> Record:
         "source_ts_ms": 1_772_366_400_000,
         "source_snapshot": "false",
         "transaction_id": "tx",
+        "transaction_total_order": 3,
         "deleted": "true" if op == "d" else "false",
     }
     marked = {f"{prefix}{name}": value for name, value in added.items()}
@@ -46,14 +47,37 @@ def cloud_event(op: str = "u", *, data: dict[str, Any] | None = None) -> Record:
         "iodebeziumchangelsn": lsn("25:148:2"),
         "iodebeziumeventserialno": "2",
         "iodebeziumtxid": "tx",
+        "iodebeziumtxtotalorder": "3",
     }
     images = {"before": None if op == "c" else ROW, "after": None if op == "d" else ROW}
     return Record(ORDERS.topic, {"id": 7}, {**attributes, "data": images if data is None else data})
 
 
+def in_avro_json(op: str = "u") -> Record:
+    """As Avro's own JSON has it: what may be null stands under the name of its type."""
+    row = {"id": 7, "customer": {"string": "Zoë"}, "total": {"bytes": "\u0000\u00c8"}}
+    image = {"server1.shop.dbo.orders.Value": row}
+    source = {
+        **envelope().value["source"],  # type: ignore[index]
+        "snapshot": {"string": "false"},
+        "change_lsn": {"string": lsn("25:148:2")},
+        "commit_lsn": {"string": lsn("25:160:5")},
+        "event_serial_no": {"long": 2},
+    }
+    content = {
+        "before": None if op == "c" else image,
+        "after": None if op == "d" else image,
+        "source": source,
+        "transaction": {"event.block": {"id": "tx", "total_order": 3, "data_collection_order": 1}},
+        "op": op,
+        "ts_ms": {"long": 1_772_366_400_500},
+    }
+    return Record(ORDERS.topic, {"id": 7}, content)
+
+
 def envelope(op: str = "u") -> Record:
     record = {"u": orders.update, "d": orders.delete}[op](**ROW)
-    return record.with_source(event_serial_no=2).with_value(transaction={"id": "tx"})
+    return record.with_source(event_serial_no=2).with_value(transaction={"id": "tx", "total_order": 3})
 
 
 def of_1_x(op: str = "u") -> Record:
@@ -71,6 +95,13 @@ def shaped(shape: str, **settings: Any) -> TableSpec:
 
 
 SHAPED = {"envelope": envelope, "flattened": flattened, "cloudevents": cloud_event}
+COUNTED = {**SHAPED, "avro_json": in_avro_json}
+
+
+@pytest.mark.parametrize("shape", COUNTED)
+def test_the_place_in_the_transaction_is_read_in_every_shape(spark: SparkSession, shape: str) -> None:
+    found = decoded(spark, COUNTED[shape](), shaped(shape, within_transaction="total_order"))
+    assert (found._outcome, found._total_order) == ("change", 3)
 
 
 @pytest.mark.parametrize("has_schema", [False, True], ids=["plain", "with schema"])
@@ -90,6 +121,20 @@ def test_a_change_is_the_same_in_every_shape(spark: SparkSession, shape: str, de
 def test_a_delete_is_a_delete_in_every_shape(spark: SparkSession, shape: str) -> None:
     found = decoded(spark, SHAPED[shape]("d"))
     assert (found._outcome, found._op, found._operation, found.id) == ("change", "d", 0, 7)
+
+
+def test_unions_of_avros_own_json_are_opened(spark: SparkSession) -> None:
+    spec = shaped("avro_json")
+    assert decoded(spark, in_avro_json(), spec) == decoded(spark, envelope())
+    deleted = decoded(spark, in_avro_json("d"), spec)
+    assert (deleted._outcome, deleted._op, deleted.id) == ("change", "d", 7)
+    assert decoded(spark, orders.tombstone(id=7), spec)._reason == "tombstone"
+
+
+@pytest.mark.parametrize("total", [{"bytes": "\u0416"}, {"strange": "x"}, "\u0416"])
+def test_unions_that_hold_no_value_of_the_type_are_rejected(spark: SparkSession, total: object) -> None:
+    record = in_avro_json().with_value(after={"Value": {"id": 7, "customer": None, "total": total}})
+    assert decoded(spark, record, shaped("avro_json"))._reason == "WRONG_TYPE"
 
 
 def test_an_envelope_of_an_old_connector_is_one(spark: SparkSession) -> None:

@@ -7,13 +7,13 @@ from cdc.debezium.json_texts import PAYLOAD, TEXT, TEXTS, anywhere, content, par
 from cdc.debezium.parts import Parts, before_type, row_of, source_fields
 from cdc.spec.model import TableSpec
 
-_DATA, _OP, _TRANSACTION_ID = "data", "iodebeziumop", "iodebeziumtxid"
+_DATA, _OP, _TRANSACTION_ID, _TOTAL_ORDER = "data", "iodebeziumop", "iodebeziumtxid", "iodebeziumtxtotalorder"
 
 
 def parse(value: Column, table: TableSpec) -> Column:
     """Reads the value, for `open_parts`."""
     images = {"before": before_type(table), "after": TEXTS}
-    attributes = (_OP, _TRANSACTION_ID, *map(_attribute, source_fields(table)))
+    attributes = (_OP, _TRANSACTION_ID, _TOTAL_ORDER, *map(_attribute, source_fields(table)))
     data = struct_of({**images, PAYLOAD: struct_of(images)})
     return parse_object(value, struct_of({**dict.fromkeys(attributes, TEXT), _DATA: data}))
 
@@ -26,6 +26,7 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
         op=event.getField(_OP),
         source=F.struct(*(event.getField(_attribute(name)).alias(name) for name in source_fields(table))),
         transaction_id=event.getField(_TRANSACTION_ID),
+        total_order=event.getField(_TOTAL_ORDER),
         before=before,
         row=row_of(after, before, table),
         kind=F.lit(None).cast("string"),

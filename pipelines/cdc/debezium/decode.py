@@ -12,7 +12,15 @@ from cdc.debezium.positions import position_of
 from cdc.debezium.verdict import CHANGE, REJECT, verdict
 from cdc.spec.model import TableSpec
 
-_RECORD = ("topic", "partition", "offset", "timestamp", "key", "value")
+# The record's columns, as decoding calls them: the table may have columns of Kafka's names.
+_RECORD = {
+    "topic": names.TOPIC,
+    "partition": names.PARTITION,
+    "offset": names.OFFSET,
+    "timestamp": names.RECORDED_AT,
+    "key": names.KEY,
+    "value": names.VALUE,
+}
 # Columns that live between two steps only.
 _IN_ORDER, _HAS_ROW, _MISSING_FIELDS, _VERDICT = "_in_order", "_has_row", "_missing_fields", "_verdict"
 
@@ -56,7 +64,7 @@ def change_columns(table: TableSpec) -> tuple[str, ...]:
     """The columns of a change beside the table's own, in order."""
     return (
         names.OP,
-        *position_of(table.connector).column_names,
+        *position_of(table.connector).column_names(table.connector),
         names.SNAPSHOT,
         names.TRANSACTION_ID,
         names.TOPIC,
@@ -80,15 +88,15 @@ def _projections(table: TableSpec, is_connect: bool) -> tuple[tuple[Column, ...]
 
 
 def _parse(table: TableSpec) -> list[Column]:
-    return [*map(F.col, _RECORD), *shapes.parse(table)]
+    return [*(F.col(kafkas).alias(own) for kafkas, own in _RECORD.items()), *shapes.parse(table, F.col("value"))]
 
 
 def _parse_others(table: TableSpec) -> list[Column]:
-    return [F.col("*"), *shapes.parse_others(table)]
+    return [F.col("*"), *shapes.parse_others(table, F.col(names.VALUE))]
 
 
 def _open_parts(table: TableSpec) -> list[Column]:
-    return [*map(F.col, _RECORD), *shapes.open_parts(table)]
+    return [*map(F.col, _RECORD.values()), *shapes.open_parts(table, F.col(names.VALUE))]
 
 
 def _place_fields(table: TableSpec) -> list[Column]:
@@ -107,13 +115,14 @@ def _read_texts(table: TableSpec) -> list[Column]:
 
 
 def _read_key(table: TableSpec) -> list[Column]:
-    texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(shapes.BEFORE), F.col("key"))
+    texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(shapes.BEFORE), F.col(names.KEY))
     return [F.col("*"), *((texts.alias(columns.KEY_TEXTS),) if columns.key_columns(table) else ())]
 
 
 def _measure(table: TableSpec) -> list[Column]:
     measures = tuple(columns.measures(table))
-    of_position = position_of(table.connector).columns(F.col(shapes.SOURCE), F.col(names.OP), table.connector)
+    of_change = F.col(shapes.SOURCE), F.col(names.OP), F.col(shapes.TOTAL_ORDER)
+    of_position = position_of(table.connector).columns(*of_change, table.connector)
     return [
         F.col("*"),
         *(column.alias(name) for name, column in of_position.items()),
@@ -128,11 +137,12 @@ def _convert(table: TableSpec) -> list[Column]:
 def _judge(table: TableSpec) -> list[Column]:
     judged = verdict(
         table,
-        value=F.col("value"),
+        value=F.col(names.VALUE),
         damaged=F.col(shapes.DAMAGED),
         kind=F.col(shapes.KIND),
         op=F.col(names.OP),
         source=F.col(shapes.SOURCE),
+        total_order=F.col(shapes.TOTAL_ORDER),
         has_row=F.col(_HAS_ROW),
         missing_fields=F.col(_MISSING_FIELDS),
     )
@@ -144,18 +154,14 @@ def _finish(table: TableSpec) -> list[Column]:
     return [
         *columns.masked(table),
         F.col(names.OP),
-        *map(F.col, position_of(table.connector).column_names),
+        *map(F.col, position_of(table.connector).column_names(table.connector)),
         F.lower(F.col(shapes.SOURCE).getField("snapshot")).alias(names.SNAPSHOT),
         F.col(names.TRANSACTION_ID),
-        F.col("topic").alias(names.TOPIC),
-        F.col("partition").alias(names.PARTITION),
-        F.col("offset").alias(names.OFFSET),
-        F.col("timestamp").alias(names.RECORDED_AT),
+        *map(F.col, (names.TOPIC, names.PARTITION, names.OFFSET, names.RECORDED_AT)),
         F.col(names.UNKNOWN),
         *((_columns_to_update(table),) if table.merges else ()),
         *(F.col(_VERDICT).getField(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
-        F.when(outcome == REJECT, F.col("key")).alias(names.KEY),
-        F.when(outcome == REJECT, F.col("value")).alias(names.VALUE),
+        *(F.when(outcome == REJECT, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
     ]
 
 

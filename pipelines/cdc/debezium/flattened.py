@@ -35,6 +35,7 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
         op=_op(fields[f"{prefix}op"], fields[f"{prefix}deleted"]),
         source=F.struct(*(_of_source(fields, prefix, name).alias(name) for name in source_fields(table))),
         transaction_id=fields[f"{prefix}transaction_id"],
+        total_order=fields[f"{prefix}transaction_total_order"],
         before=F.lit(None).cast(before_type(table)),
         row=F.map_filter(fields, lambda name, _: ~name.startswith(prefix)),
         kind=F.lit(None).cast("string"),

@@ -21,6 +21,8 @@ class Parts:
     source: Column
     """Struct of `source_fields`."""
     transaction_id: Column
+    total_order: Column
+    """Place among the transaction's events, where the connector counts them."""
     before: Column
     """The row before, of the type that `before_type` says."""
     row: Column

@@ -25,6 +25,7 @@ def verdict(
     kind: Column,
     op: Column,
     source: Column,
+    total_order: Column,
     has_row: Column,
     missing_fields: Column,
 ) -> Column:
@@ -42,7 +43,7 @@ def verdict(
         *_of_another_table(table, source),
         F.when(~op.isin(*_OPS), _reject(Reason.UNKNOWN_OP, F.concat(F.lit("op is "), quoted(op)))),
         F.when(needs_row & ~has_row, _reject(Reason.MISSING_ROW, F.lit("`after` is null"))),
-        *_position_faults(table, source),
+        *_position_faults(table, source, total_order),
     )
     single = (
         *(F.when(op != "t", missing) for missing in _missing_keys(table)),
@@ -87,8 +88,8 @@ def _of_another_table(table: TableSpec, source: Column) -> Iterator[Column]:
         yield F.when(own_name != table.source, _ignored(F.lit("other_table")))
 
 
-def _position_faults(table: TableSpec, source: Column) -> Iterator[Column]:
-    fault = position_of(table.connector).fault(source)
+def _position_faults(table: TableSpec, source: Column, total_order: Column) -> Iterator[Column]:
+    fault = position_of(table.connector).fault(source, total_order, table.connector)
     yield F.when(fault.isNotNull(), _reject(Reason.MISSING_POSITION, fault))
 
 

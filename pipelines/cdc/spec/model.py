@@ -8,7 +8,7 @@ DecimalMode = Literal["precise", "double", "string"]
 BinaryMode = Literal["bytes", "base64", "base64-url-safe", "hex"]
 DecimalFormat = Literal["base64", "numeric"]
 Schemas = Literal["auto", "always", "never"]
-Shape = Literal["auto", "envelope", "flattened", "cloudevents"]
+Shape = Literal["auto", "envelope", "flattened", "cloudevents", "avro_json"]
 Unavailable = Literal["as_null", "merge", "reject"]
 Missing = Literal["as_null", "reject"]
 Overflow = Literal["repair", "keep", "reject"]
@@ -94,7 +94,9 @@ class ConnectorSpec:
     kind: str = "sqlserver"
     incarnation: int = 0
     """Raised by hand after a restore or failover of the database: it leads every sequence."""
-    within_transaction: Literal["lsn", "arrival"] = "lsn"
+    within_transaction: Literal["lsn", "total_order", "arrival"] = "lsn"
+    """What orders the changes of one transaction: their LSNs, the connector's own count of the transaction's
+    events, or the offset."""
     time_precision_mode: TemporalMode = "adaptive"
     decimal_handling_mode: DecimalMode = "precise"
     binary_handling_mode: BinaryMode = "bytes"
@@ -103,8 +105,8 @@ class ConnectorSpec:
     schemas: Schemas = "auto"
     """Whether records carry a schema block (``schemas.enable``); auto: each record is looked at."""
     shape: Shape = "auto"
-    """The form of a record's value: Debezium's envelope, flattened by ExtractNewRecordState, or a CloudEvent;
-    auto: each record is looked at."""
+    """The form of a record's value: Debezium's envelope, flattened by ExtractNewRecordState, a CloudEvent, or an
+    envelope in Avro's own JSON; auto: each record is looked at, for the first three."""
     flat_prefix: str = "__"
     """Prefix of a flattened record's metadata fields (``add.fields.prefix``): ``__op``, ``__deleted``."""
     placeholder: str = "__debezium_unavailable_value"

@@ -71,19 +71,20 @@ def rank(row: Column, columns: StructType) -> Column:
 
 def comparable(value: Column, type_: DataType) -> Column:
     """The value in a form that has an order and equality: maps have neither, a variant no order."""
-    if not _has_no_order(type_):
+    if not has_no_order(type_):
         return value
     if isinstance(type_, StructType):
         fields = F.struct(*[comparable(value[f.name], f.dataType).alias(f.name) for f in type_.fields])
         return F.when(value.isNotNull(), fields)
-    if isinstance(type_, MapType) and not _has_no_order(type_.valueType):
+    if isinstance(type_, MapType) and not has_no_order(type_.valueType):
         return F.array_sort(F.map_entries(value))
     return F.to_json(F.struct(value.alias("value")))
 
 
-def _has_no_order(type_: DataType) -> bool:
+def has_no_order(type_: DataType) -> bool:
+    """True for what cannot be compared as it is: a map, a variant, and what has one in it."""
     if isinstance(type_, StructType):
-        return any(_has_no_order(field.dataType) for field in type_.fields)
+        return any(has_no_order(field.dataType) for field in type_.fields)
     if isinstance(type_, ArrayType):
-        return _has_no_order(type_.elementType)
+        return has_no_order(type_.elementType)
     return isinstance(type_, MapType | VariantType)

@@ -214,12 +214,6 @@ def actions(folded: DataFrame, args: ChangeArgs) -> DataFrame:
 
     Columns: KEY, START, ACTION (put, remove), END, ROW, and IS_NEW.
     """
-    before, shown = F.col("_before"), F.col("_shown")
-    is_shown_otherwise = (
-        before.isNull()
-        | ~before["end"].eqNullSafe(F.col(END))
-        | ~rank(before["row"], args.columns).eqNullSafe(rank(shown, args.columns))
-    )
     put = F.struct(
         F.col(START).alias(START),
         F.lit(PUT).alias(ACTION),
@@ -234,11 +228,28 @@ def actions(folded: DataFrame, args: ChangeArgs) -> DataFrame:
         F.when(F.lit(False), F.col("_shown")).alias(ROW),
         F.lit(False).alias(IS_NEW),
     )
-    each = F.array(
-        F.when(F.col(IS_LAST_OF_RUN) & is_shown_otherwise, put),
-        F.when(F.col(EXISTING).isNotNull() & ~F.col(_STARTS), remove),
-    )
+    each = F.array(F.when(_is_put(args), put), F.when(_is_removed(), remove))
     return folded.select(KEY, F.explode(each).alias("a")).where("a IS NOT NULL").select(KEY, "a.*")
+
+
+def count_actions(args: ChangeArgs) -> tuple[Column, Column]:
+    """How many of the actions add a row, and how many do something else: two aggregates over the fold."""
+    is_put, is_new = _is_put(args), F.col("_before").isNull()
+    return F.count_if(is_put & is_new), F.count_if(is_put & ~is_new) + F.count_if(_is_removed())
+
+
+def _is_put(args: ChangeArgs) -> Column:
+    before, shown = F.col("_before"), F.col("_shown")
+    is_shown_otherwise = (
+        before.isNull()
+        | ~before["end"].eqNullSafe(F.col(END))
+        | ~rank(before["row"], args.columns).eqNullSafe(rank(shown, args.columns))
+    )
+    return F.col(IS_LAST_OF_RUN) & is_shown_otherwise
+
+
+def _is_removed() -> Column:
+    return F.col(EXISTING).isNotNull() & ~F.col(_STARTS)
 
 
 def rows(folded: DataFrame) -> DataFrame:

@@ -189,32 +189,15 @@ class _LatestBatch(_Batch):
         has_truncates = self.args.apply_as_truncates is not None
         if has_truncates:
             events = self.cache.keep(events)
-        last = self.cache.keep(latest.last_events(events.where(F.col(OP) != TRUNCATE), self.args))
-        counts = last.agg(
-            F.count(F.lit(1)).alias("keys"),
-            F.sum(latest.EVENTS).alias("events"),
-            F.sum(latest.REPEATS).alias("repeats"),
-            F.sum(latest.TIES).alias("ties"),
-            F.sum(latest.OUT_OF_ORDER).alias("out_of_order"),
-            F.sum(latest.NULL_SEQUENCES).alias("null_sequences"),
-            F.sum(F.when(has_null_key(self.args), F.col(latest.EVENTS))).alias("null_keys"),
-        ).head()
-        assert counts is not None
         truncates, null_truncates = self._count_truncates(events) if has_truncates else (0, 0)
-        null_sequences = (counts["null_sequences"] or 0) + null_truncates
-        total = (counts["events"] or 0) + truncates
-        self.refuse_nulls(events, counts["null_keys"] or 0, null_sequences, total)
+        last = latest.last_events(events.where(F.col(OP) != TRUNCATE), self.args)
+        plan = self.cache.keep(self._plan(last, self.newest_truncate(events)))
+        told = self._tell(plan)
+        total = (told["events"] or 0) + truncates
+        self.refuse_nulls(events, told["null_keys"] or 0, (told["null_sequences"] or 0) + null_truncates, total)
         if not total:
             return CdcMetrics()
-        plan = self.cache.keep(self._plan(last, self.newest_truncate(events)))
         gone = self._truncated(session, events, plan) if truncates else None
-        told = plan.agg(
-            *(F.count_if(F.col(latest.ACTION) == a).alias(a) for a in _ACTIONS),
-            F.count_if(latest.REMEMBERS).alias("remembers"),
-            F.sum(F.when(F.col(latest.IS_LATE), F.col(latest.EVENTS))).alias("late"),
-            F.count_if(latest.IS_REPEATED).alias("repeated"),
-        ).head()
-        assert told is not None
         faults.reach("cdc.before")
         upserted, deleted = self._write_target(plan, gone, told)
         faults.reach("cdc.between")
@@ -229,10 +212,26 @@ class _LatestBatch(_Batch):
             num_deleted_rows=deleted,
             num_events=total,
             num_late_events=told["late"] or 0,
-            num_duplicate_events=(counts["repeats"] or 0) + told["repeated"],
-            num_ties=counts["ties"] or 0,
-            num_out_of_order_keys=counts["out_of_order"] or 0,
+            num_duplicate_events=(told["repeats"] or 0) + told["repeated"],
+            num_ties=told["ties"] or 0,
+            num_out_of_order_keys=told["out_of_order"] or 0,
         )
+
+    def _tell(self, plan: DataFrame) -> Row:
+        told = plan.agg(
+            F.sum(latest.EVENTS).alias("events"),
+            F.sum(latest.REPEATS).alias("repeats"),
+            F.sum(latest.TIES).alias("ties"),
+            F.sum(latest.OUT_OF_ORDER).alias("out_of_order"),
+            F.sum(latest.NULL_SEQUENCES).alias("null_sequences"),
+            F.sum(F.when(has_null_key(self.args), F.col(latest.EVENTS))).alias("null_keys"),
+            *(F.count_if(F.col(latest.ACTION) == a).alias(a) for a in _ACTIONS),
+            F.count_if(latest.REMEMBERS).alias("remembers"),
+            F.sum(F.when(F.col(latest.IS_LATE), F.col(latest.EVENTS))).alias("late"),
+            F.count_if(latest.IS_REPEATED).alias("repeated"),
+        ).head()
+        assert told is not None
+        return told
 
     def _count_truncates(self, events: DataFrame) -> tuple[int, int]:
         found = events.where(F.col(OP) == TRUNCATE)
@@ -300,8 +299,12 @@ class _FoldBatch(_Batch):
             return CdcMetrics()
         facts = self._facts(session, events, every_key=bool(counts["truncates"]))
         folded = self.cache.keep(fold.fold(facts, self.args))
-        plan = self.cache.keep(fold.actions(folded, self.args) if self.args.scd_type == 2 else fold.rows(folded))
-        told, planned = self._tell(folded), self._count(plan)
+        told = self._tell(folded)
+        if self.args.scd_type == 2:
+            plan, planned = fold.actions(folded, self.args), told
+        else:
+            plan = self.cache.keep(fold.rows(folded))
+            planned = self._count(plan)
         faults.reach("cdc.before")
         if counts["truncates"]:
             self.remember_truncates(events)
@@ -321,7 +324,10 @@ class _FoldBatch(_Batch):
         )
 
     def _tell(self, folded: DataFrame) -> Row:
+        new, other = fold.count_actions(self.args)
         row = folded.agg(
+            new.alias("new"),
+            other.alias("other"),
             F.count_if(fold.is_to_remember(self.args)).alias("hidden"),
             F.count_if(fold.IS_LATE).alias("late"),
             F.sum(fold.REPEATS).alias("repeats"),

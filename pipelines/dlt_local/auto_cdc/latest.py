@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.events import has_null_sequence, rank
+from dlt_local.auto_cdc.events import has_no_order, has_null_sequence, rank
 from dlt_local.auto_cdc.names import ARRIVED, DELETE, KEY, OP, ROW, SEQ, UPSERT, WRITTEN_AT
 from dlt_local.names import OWN_PREFIX
 
@@ -36,13 +36,15 @@ def last_events(events: DataFrame, args: ChangeArgs) -> DataFrame:
     sequence, kind and row), TIES (same sequence, other kind or row), NULL_SEQUENCES, OUT_OF_ORDER (1 where the event
     that counts is not the one that arrived last).
     """
+    # Rows that can be compared as they are need not be sorted with a copy of themselves.
+    ranked = "_rank" if has_no_order(args.columns) else ROW
     told = F.xxhash64(SEQ, OP, HASH)
-    order = Window.partitionBy(KEY).orderBy(F.col(SEQ), F.col(OP), "_rank", ARRIVED)
+    order = Window.partitionBy(KEY).orderBy(F.col(SEQ), F.col(OP), ranked, ARRIVED)
     same_place = F.lag(SEQ).over(order) == F.col(SEQ)
     whole = order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     return (
-        events.withColumn("_rank", rank(F.col(ROW), args.columns))
-        .withColumn(HASH, F.xxhash64("_rank"))
+        events.withColumn(ranked, rank(F.col(ROW), args.columns))
+        .withColumn(HASH, F.xxhash64(ranked))
         .withColumn("_repeats", F.coalesce(same_place & (F.lag(told).over(order) == told), F.lit(False)))
         .withColumn("_ties", F.coalesce(same_place & (F.lag(told).over(order) != told), F.lit(False)))
         .withColumn("_last", F.lead(SEQ).over(order).isNull())

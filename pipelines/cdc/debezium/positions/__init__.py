@@ -22,7 +22,8 @@ def sequence(table: TableSpec) -> Column:
 
     Fields, in the order in which they decide: ``incarnation``, ``commit_lsn``, ``change_lsn``,
     ``event_serial_no``, ``operation``, ``committed_at`` (the last orders nothing new: it makes the end of a
-    deleted row's last version a time too).
+    deleted row's last version a time too). Where the connector's spec says so, ``total_order`` or ``offset`` stands in
+    the place of ``change_lsn`` and ``event_serial_no``.
     """
     parts = position_of(table.connector).sequence(table.connector)
     return F.struct(*(F.col(name).alias(name.removeprefix("_")) for name in parts))

@@ -26,6 +26,7 @@ _COLUMNS = (
 )
 LOWEST_LSN = "00000000:00000000:0000"
 _LSN = "^[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}$"
+_LAST_OF_ALL = 2**63 - 1
 _ABSENT = ("null", "00", "", LOWEST_LSN)
 """How connectors and their forks write an absent LSN, in lower case; null besides."""
 
@@ -57,9 +58,22 @@ def operation_rank(op: Column) -> Column:
     return F.when(op == "d", 0).otherwise(1)
 
 
-def columns(source: Column, op: Column, connector: ConnectorSpec) -> Mapping[str, Column]:
+def total_order(text: Column, source: Column) -> Column:
+    """The place in the transaction, as a number; where the connector counted none, null.
+
+    Reads of a snapshot are in no transaction: those of the initial one come first, and those of an incremental one,
+    which carry the position of the last event before them, come last.
+    """
+    snapshot = F.lower(source.getField("snapshot"))
+    of_read = F.when(snapshot == "incremental", _LAST_OF_ALL).when(F.coalesce(snapshot, F.lit("false")) != "false", 0)
+    return F.coalesce(text.try_cast("bigint"), of_read)
+
+
+def columns(source: Column, op: Column, in_transaction: Column, connector: ConnectorSpec) -> Mapping[str, Column]:
     """The flat columns of a change that make its sequence."""
+    counted = {names.TOTAL_ORDER: total_order(in_transaction, source)} if _is_counted(connector) else {}
     return {
+        **counted,
         names.INCARNATION: F.lit(connector.incarnation),
         names.COMMIT_LSN: lsn(source.getField("commit_lsn")),
         names.CHANGE_LSN: lsn(source.getField("change_lsn")),
@@ -69,7 +83,12 @@ def columns(source: Column, op: Column, connector: ConnectorSpec) -> Mapping[str
     }
 
 
-def fault(source: Column) -> Column:
+def column_names(connector: ConnectorSpec) -> tuple[str, ...]:
+    """The flat columns of a change that hold its position."""
+    return (*_COLUMNS, names.TOTAL_ORDER) if _is_counted(connector) else _COLUMNS
+
+
+def fault(source: Column, in_transaction: Column, connector: ConnectorSpec) -> Column:
     """Why the record has no position; null where it has one.
 
     What `columns` could not read is null there; a lowest ``commit_lsn`` is one that was absent.
@@ -86,18 +105,30 @@ def fault(source: Column) -> Column:
             F.when(F.col(name).isNull(), F.concat(F.lit(f"source.{field} is "), quoted(source.getField(field))))
             for name, field in unreadable.items()
         ),
+        *((_uncounted(in_transaction),) if _is_counted(connector) else ()),
     )
 
 
 def sequence(connector: ConnectorSpec) -> tuple[str, ...]:
-    """By LSN, or by arrival inside a transaction: `__$seqval` does not order the changes of one."""
+    """By LSN, or inside a transaction by the connector's count or by arrival: `__$seqval` does not order those."""
+    if _is_counted(connector):
+        return (names.INCARNATION, names.COMMIT_LSN, names.TOTAL_ORDER, names.OPERATION, names.COMMITTED_AT)
     if connector.within_transaction == "arrival":
         return (names.INCARNATION, names.COMMIT_LSN, names.OFFSET, names.OPERATION, names.COMMITTED_AT)
     return _COLUMNS
 
 
+def _is_counted(connector: ConnectorSpec) -> bool:
+    return connector.within_transaction == "total_order"
+
+
+def _uncounted(in_transaction: Column) -> Column:
+    message = F.concat(F.lit("transaction.total_order is "), quoted(in_transaction))
+    return F.when(F.col(names.TOTAL_ORDER).isNull(), message)
+
+
 POSITION = Position(
-    column_names=_COLUMNS,
+    column_names=column_names,
     source_fields=("commit_lsn", "change_lsn", "event_serial_no", "ts_ms"),
     columns=columns,
     fault=fault,

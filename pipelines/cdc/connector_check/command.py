@@ -1,0 +1,30 @@
+"""The command `python -m cdc check-connector`."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from cdc.connector_check import Config, Level, UnreadableConfig, advice, fitting_spec
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def check_connector(file: Path) -> None:
+    """Say what a pipeline can and cannot guarantee with a Kafka Connect connector, and print its connector spec.
+
+    FILE is the connector's configuration in JSON, as Kafka Connect's REST interface takes and gives it. Secrets in it
+    are never shown. The exit status is 1 when something of the source cannot reach the tables.
+    """
+    try:
+        config = Config.read(file)
+    except UnreadableConfig as error:
+        raise click.ClickException(str(error)) from error
+    found = advice(config)
+    for each in found:
+        click.echo(f"{each}\n")
+    counts = Counter(each.level for each in found)
+    click.echo("\n".join(f"{counts[level]:>3} {level.name:<5} {level.value}" for level in Level))
+    click.echo(f"\n# conf/connectors/<connector>.yml\n{fitting_spec(config)}", nl=False)
+    sys.exit(1 if counts[Level.LOST] else 0)

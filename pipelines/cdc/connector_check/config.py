@@ -1,0 +1,120 @@
+"""A connector's configuration as Kafka Connect takes it, with the connector's own defaults behind it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cdc.spec.secrets import looks_secret, names_secret
+
+DEFAULTS: Mapping[str, str] = {
+    "time.precision.mode": "adaptive",
+    "decimal.handling.mode": "precise",
+    "binary.handling.mode": "bytes",
+    "unavailable.value.placeholder": "__debezium_unavailable_value",
+    "snapshot.mode": "initial",
+    "snapshot.isolation.mode": "repeatable_read",
+    "tombstones.on.delete": "true",
+    "include.schema.changes": "true",
+    "provide.transaction.metadata": "false",
+    "heartbeat.interval.ms": "0",
+    "skipped.operations": "t",
+    "topic.delimiter": ".",
+    "topic.heartbeat.prefix": "__debezium-heartbeat",
+    "topic.transaction": "transaction",
+    "event.processing.failure.handling.mode": "fail",
+    "event.converting.failure.handling.mode": "warn",
+    "field.name.adjustment.mode": "none",
+    "streaming.fetch.size": "0",
+    "value.converter.schemas.enable": "true",
+    "value.converter.replace.null.with.default": "true",
+    "value.converter.decimal.format": "BASE64",
+    "value.converter.serializer.type": "json",
+    "value.converter.data.serializer.type": "json",
+}
+"""What counts where a configuration says nothing."""
+
+
+class UnreadableConfig(ValueError):
+    """A file is no connector configuration; the message says why and what one looks like."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings by name, as texts."""
+
+    settings: Mapping[str, str]
+
+    @classmethod
+    def read(cls, file: Path) -> "Config":
+        """Reads ``{"name": ..., "config": {...}}`` or the settings alone.
+
+        Raises:
+            UnreadableConfig: the file is neither.
+        """
+        form = 'a connector configuration is JSON: {"name": "shop", "config": {"connector.class": ...}}'
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            message = f"{file} is not JSON ({error}); {form}"
+            raise UnreadableConfig(message) from error
+        settings = found.get("config", found) if isinstance(found, dict) else None
+        if not isinstance(settings, dict) or any(isinstance(value, dict | list) for value in settings.values()):
+            message = f"{file} holds no settings; {form}"
+            raise UnreadableConfig(message)
+        return cls({name: _text(value) for name, value in settings.items() if value is not None})
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the configuration says something itself."""
+        return name in self.settings
+
+    def get(self, name: str) -> str:
+        """What counts: the setting, else its default, else an empty text."""
+        return self.settings.get(name, DEFAULTS.get(name, "")).strip()
+
+    def mode(self, name: str) -> str:
+        """A setting that is one of a few words, in lower case."""
+        return self.get(name).lower()
+
+    def is_true(self, name: str) -> bool:
+        """A setting that is true or false."""
+        return self.mode(name) == "true"
+
+    def items(self, name: str) -> tuple[str, ...]:
+        """A setting that is a list with commas."""
+        return tuple(item.strip() for item in self.get(name).split(",") if item.strip())
+
+    def said(self, name: str) -> str:
+        """A setting's value for people; a secret is never shown."""
+        if name not in self:
+            return f"not set, so {DEFAULTS[name]}" if DEFAULTS.get(name) else "not set"
+        value = self.get(name)
+        return "(a secret, not shown)" if names_secret(name) or looks_secret(value) else value
+
+    def transforms(self) -> tuple[str, ...]:
+        """The names of the transformations, in their order."""
+        return self.items("transforms")
+
+    def transform_of(self, *class_ends: str) -> str | None:
+        """The name of the first transformation whose class ends so."""
+        return next(
+            (name for name in self.transforms() if self.get(f"transforms.{name}.type").endswith(class_ends)), None
+        )
+
+    def first_set(self, names: Iterable[str]) -> str | None:
+        """The first of some settings that the configuration has."""
+        return next((name for name in names if name in self), None)
+
+    @property
+    def is_1x(self) -> bool:
+        """True for a configuration of Debezium 1.x, which names its topics without the database."""
+        return "database.server.name" in self and "topic.prefix" not in self
+
+    @property
+    def prefix(self) -> str:
+        """The topic prefix; empty where there is none."""
+        return self.get("topic.prefix") or self.get("database.server.name")
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

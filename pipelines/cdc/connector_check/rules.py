@@ -1,0 +1,16 @@
+"""All that there is to say about a connector's configuration."""
+
+from cdc.connector_check.advice import Advice, Level
+from cdc.connector_check.completeness import of_completeness
+from cdc.connector_check.config import Config
+from cdc.connector_check.order import of_order
+from cdc.connector_check.topics import of_topics
+from cdc.connector_check.values import of_values
+
+_SUBJECTS = (of_topics, of_completeness, of_order, of_values)
+
+
+def advice(config: Config) -> tuple[Advice, ...]:
+    """What the settings mean, the gravest first, and within one level from the topic inwards to the values."""
+    found = [each for subject in _SUBJECTS for each in subject(config)]
+    return tuple(sorted(found, key=lambda each: list(Level).index(each.level)))

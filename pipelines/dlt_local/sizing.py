@@ -1,0 +1,28 @@
+"""Spark's settings by the size of what a query reads: a few rows are all fixed cost, millions are not.
+
+A session begins with the settings for little data (see `session`); a batch that reads much gets Spark's own.
+"""
+
+import os
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+
+_LARGE_BYTES = 8 * 1024 * 1024
+"""Of files as they lie on disk: some 100,000 changes of a dozen columns."""
+_FOR_LARGE = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+}
+
+
+def settings_for(frame: DataFrame) -> Mapping[str, str]:
+    """The settings that suit the query, beside those of the session; none for little data."""
+    return _FOR_LARGE if bytes_read(frame) >= _LARGE_BYTES else {}
+
+
+def bytes_read(frame: DataFrame) -> int:
+    """The size of the files that the query reads; of a source that tells none, such as Kafka, more than any file."""
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    return sum(int(leaves.apply(place).stats().sizeInBytes()) for place in range(leaves.size()))

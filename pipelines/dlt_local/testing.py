@@ -1,0 +1,165 @@
+"""A pytest plugin for users' own pipelines: the fixture `pipeline` takes rows, runs updates, and compares tables.
+
+Name it in `conftest.py` by ``pytest_plugins = ["dlt_local.testing"]``, and the source files by a mark:
+
+    pytestmark = pytest.mark.pipeline(sources=["orders.py"])
+
+    def test_an_order_without_a_total_is_dropped(pipeline):
+        pipeline.give("landing.orders", [{"id": 1, "total": 5.0}, {"id": 2}])
+        pipeline.run()
+        pipeline.assert_table("orders", [{"id": 1, "total": 5.0}])
+
+Paths in the mark are beside the test's own file. `give` makes a folder of JSON Lines, whose path the source files read
+by ``spark.conf.get("landing.orders")``.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chispa.dataframe_comparer import assert_df_equality
+from pyspark.sql import DataFrame, SparkSession
+
+from dlt_local.pipeline import LocalPipeline
+from dlt_local.session import create_session
+from dlt_local.update import Update
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class PipelineUnderTest:
+    """A pipeline with a storage folder of its own, which is gone after the test."""
+
+    def __init__(self, folder: Path, spark: SparkSession, sources: Sequence[str | Path], **settings: Any) -> None:
+        """Describe it; ``settings`` are those of `LocalPipeline`."""
+        self._folder = folder
+        self._files = 0
+        settings.setdefault("name", "test")
+        self.pipeline = LocalPipeline(sources=sources, storage=folder / "storage", spark=spark, **settings)
+        self.update: Update | None = None
+        """The last one."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session that it runs on."""
+        return self.pipeline.spark
+
+    def give(self, key: str, rows: Rows = (), file: str | Path | None = None) -> Path:
+        """Let rows come in: one JSON Lines file more in the folder that the configuration names by ``key``.
+
+        Args:
+            key: the configuration's key.
+            rows: what the file holds; dates and decimals as text.
+            file: a file that is copied instead, whatever is in it.
+
+        Returns:
+            The folder.
+        """
+        inbox = self._folder / "given" / key
+        inbox.mkdir(parents=True, exist_ok=True)
+        self.pipeline.configuration.setdefault(key, str(inbox))
+        self._files += 1
+        # A stream that lists the folder meanwhile must not see half a file; it passes over names that begin so.
+        hidden = inbox / f".{self._files:04}"
+        if file is not None:
+            shutil.copyfile(file, hidden)
+        else:
+            hidden.write_text("".join(json.dumps(dict(row), default=str) + "\n" for row in rows), encoding="utf-8")
+        hidden.rename(inbox / f"{self._files:04}{Path(file).suffix if file else '.json'}")
+        return inbox
+
+    def run(self, **selection: Any) -> Update:
+        """One update; arguments as of `LocalPipeline.run`."""
+        self.update = self.pipeline.run(**selection)
+        return self.update
+
+    def table(self, name: str) -> DataFrame:
+        """A dataset as it stands."""
+        return self.pipeline.table(name)
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """A dataset's rows as dicts, in an order that is always the same."""
+        found = [row.asDict(recursive=True) for row in self.table(name).collect()]
+        return sorted(found, key=lambda row: json.dumps(row, default=str, sort_keys=True))
+
+    def failed(self, dataset: str) -> dict[str, int]:
+        """Expectation -> rows that did not meet it in the last update."""
+        assert self.update is not None, "no update has run"
+        name = dataset if "." in dataset else f"{self.pipeline.schema}.{dataset}"
+        counts: dict[str, int] = {}
+        for metrics in self.update[name].flows.values():
+            for expectation, rows in metrics.failed.items():
+                counts[expectation] = counts.get(expectation, 0) + rows
+        return counts
+
+    def assert_table(self, name: str, expected: Rows | DataFrame, ignore: Sequence[str] = ()) -> None:
+        """The dataset has exactly these rows, in any order.
+
+        Args:
+            name: the dataset.
+            expected: rows with the columns that count, or a frame.
+            ignore: columns that do not count; with rows, those that they do not name.
+
+        Raises:
+            DataFramesNotEqualError: it has others; both are shown side by side.
+        """
+        actual = self.table(name)
+        if not isinstance(expected, DataFrame):
+            named = {column for row in expected for column in row}
+            unknown = named - set(actual.columns)
+            assert not unknown, f"{name} has no column {', '.join(sorted(unknown))}; it has {', '.join(actual.columns)}"
+            wanted = [c for c in actual.columns if c not in ignore and (c in named or not expected)]
+            actual = actual.select(*(f"`{column}`" for column in wanted))
+            expected = self.spark.createDataFrame(
+                [tuple(row.get(c) for c in wanted) for row in expected], actual.schema
+            )
+        assert_df_equality(
+            actual,
+            expected,
+            ignore_nullable=True,
+            ignore_column_order=True,
+            ignore_row_order=True,
+            ignore_metadata=True,
+            ignore_columns=[column for column in ignore if column in actual.columns] or None,
+        )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known."""
+    config.addinivalue_line(
+        "markers", "pipeline(sources, ...): what the fixture `pipeline` runs; see dlt_local.testing"
+    )
+
+
+@pytest.fixture(scope="session")
+def pipeline_spark() -> Iterator[SparkSession]:
+    """The session that pipelines run on; define one of this name to bring your own."""
+    found = SparkSession.getActiveSession()
+    session = found or create_session({"spark.master": "local[2]"})
+    yield session
+    if found is None:
+        session.stop()
+
+
+@pytest.fixture
+def pipeline(request: pytest.FixtureRequest, tmp_path: Path, pipeline_spark: SparkSession) -> PipelineUnderTest:
+    """The pipeline that the test's mark names, with nothing in it yet."""
+    mark = request.node.get_closest_marker("pipeline")
+    if mark is None or not (mark.args or mark.kwargs.get("sources")):
+        message = 'say which source files: pytestmark = pytest.mark.pipeline(sources=["my_pipeline.py"])'
+        raise pytest.UsageError(message)
+    settings = dict(mark.kwargs)
+    sources = settings.pop("sources", None) or mark.args[0]
+    folder = request.path.parent
+    root = settings.pop("root_path", None)
+    return PipelineUnderTest(
+        tmp_path,
+        pipeline_spark,
+        [str(folder / source) for source in ([sources] if isinstance(sources, str) else sources)],
+        root_path=None if root is None else folder / root,
+        configuration=dict(settings.pop("configuration", {})),
+        **settings,
+    )

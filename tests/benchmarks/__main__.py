@@ -1,0 +1,57 @@
+"""``make bench``: every measure beside its peer, in one run on one machine; a table, a JSON file and a picture."""
+
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+from tests.benchmarks import MEASURES
+from tests.benchmarks.bench import Bench, Result
+from tests.benchmarks.page import page, picture, terminal_table
+
+from dlt_local import create_session
+
+_CHECKOUT = Path(__file__).parents[2]
+
+
+@click.command()
+@click.option("--scale", default=1.0, show_default=True, help="1 is the size that the goals speak of.")
+@click.option("--rounds", default=3, show_default=True, help="Timed rounds of each measure, after one to warm up.")
+@click.option("--only", multiple=True, type=click.Choice(list(MEASURES)), help="These measures only.")
+@click.option("--to", default=_CHECKOUT / "docs", type=click.Path(path_type=Path), help="Folder of the results.")
+def main(scale: float, rounds: int, only: Sequence[str], to: Path) -> None:
+    """Measure, and write docs/performance.md, .json and .svg."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-"))
+    console = Console()
+    try:
+        results = _run(folder, scale, rounds, only or list(MEASURES), console)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    console.print(terminal_table(results))
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    told = [asdict(result) | {"ratio": result.ratio, "is_reached": result.is_reached} for result in results]
+    (to / "performance.json").write_text(
+        json.dumps({"machine": machine, "scale": scale, "results": told}, indent=1) + "\n"
+    )
+    (to / "performance.svg").write_text(picture(results))
+    (to / "performance.md").write_text(page(results, machine, scale, rounds))
+
+
+def _run(folder: Path, scale: float, rounds: int, names: Sequence[str], console: Console) -> list[Result]:
+    bench = Bench(create_session(), folder, scale, rounds)
+    results = []
+    for name in names:
+        console.print(f"{name} ...")
+        results.append(MEASURES[name](bench))
+        console.print(f"  {results[-1].ratio:.2f} ({results[-1].goal})")
+    return results
+
+
+if __name__ == "__main__":
+    main()

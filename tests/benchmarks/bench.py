@@ -1,0 +1,123 @@
+"""What every measure needs: a Spark session, a folder, inputs written once, and a clock."""
+
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from tests.benchmarks.records import FILES, Stretch, records
+
+from cdc import TableSpec, changes, decode
+from dlt_local import LocalPipeline
+
+_PIPELINES = Path(__file__).with_name("pipelines")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measure: seconds of ours and of the peer's, run in turn."""
+
+    measure: str
+    peer: str
+    goal: str
+    ours: tuple[float, ...]
+    peers: tuple[float, ...]
+    is_faster_goal: bool
+    """True where the ratio is the peer's time over ours (so many times as fast), false where it is ours over the
+    peer's."""
+    limit: float
+    notes: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Of the medians."""
+        ours, peer = median(self.ours), median(self.peers)
+        return peer / ours if self.is_faster_goal else ours / peer
+
+    @property
+    def is_reached(self) -> bool:
+        """True if the goal is reached."""
+        return self.ratio >= self.limit if self.is_faster_goal else self.ratio <= self.limit
+
+
+@dataclass
+class Bench:
+    """One run of the benchmarks under ``folder``; ``scale`` 1 is the size that the goals speak of."""
+
+    spark: SparkSession
+    folder: Path
+    scale: float
+    rounds: int
+    warm_up: int = 1
+    """Rounds before those that count."""
+    _made: int = field(default=0)
+
+    def rows(self, count: int) -> int:
+        """A number of rows at this run's scale."""
+        return max(int(count * self.scale), 20)
+
+    def new_folder(self, name: str) -> Path:
+        """A folder of its own for one attempt."""
+        self._made += 1
+        path = self.folder / f"{name}-{self._made}"
+        path.mkdir(parents=True)
+        return path
+
+    def records(self, table: TableSpec, stretch: Stretch, schema_block: bool = False) -> Path:
+        """Records as Parquet files, written on first use."""
+        name = f"records-{len(table.columns)}-{stretch.kind}-{stretch.first}-{stretch.count}-{stretch.keys}"
+        path = self.folder / (name + ("-schema" if schema_block else ""))
+        return self._written(path, lambda: records(self.spark, table, stretch, schema_block))
+
+    def changes(self, table: TableSpec, stretch: Stretch) -> Path:
+        """The same records decoded: typed changes as Parquet files, written on first use."""
+        raw = self.records(table, stretch)
+        path = raw.with_name(raw.name.replace("records", "changes"))
+        return self._written(path, lambda: changes(decode(self.spark.read.parquet(str(raw)), table), table))
+
+    def _written(self, path: Path, make: Callable[[], DataFrame]) -> Path:
+        if not path.exists():
+            make().repartition(FILES).write.parquet(str(path))
+        return path
+
+    def pipeline(self, source: str, storage: Path, configuration: Mapping[str, str]) -> LocalPipeline:
+        """One of the measured pipelines."""
+        return LocalPipeline(
+            name="benchmark",
+            sources=[str(_PIPELINES / f"{source}.py")],
+            storage=storage,
+            configuration={f"bench.{key}": value for key, value in configuration.items()},
+            spark=self.spark,
+        )
+
+    def in_turn(self, ours: Callable[[], float], peer: Callable[[], float]) -> tuple[tuple[float, ...], ...]:
+        """Seconds of both, round for round."""
+        both = [(ours(), peer()) for _ in range(self.warm_up + self.rounds)][self.warm_up :]
+        return tuple(zip(*both, strict=True))
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """How long it takes."""
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
+
+
+def deliver(source: Path, to: Path, prefix: str = "") -> None:
+    """Let files arrive."""
+    to.mkdir(parents=True, exist_ok=True)
+    for file in sorted(source.glob("*.parquet")):
+        shutil.copyfile(file, to / f"{prefix}{file.name}")
+
+
+def assert_same(ours: DataFrame, peer: DataFrame) -> None:
+    """The same rows in both, or the measure does not count."""
+    columns = [F.col(name) for name in ours.columns]
+    left, right = ours.select(columns), peer.select(columns)
+    missing, extra = right.exceptAll(left).head(3), left.exceptAll(right).head(3)
+    assert not missing, f"the pipeline's table lacks {missing}"
+    assert not extra, f"the pipeline's table has {extra} in excess"

@@ -1,0 +1,42 @@
+"""How the raw row of the benchmarks' table becomes typed columns, in the words of one who writes it by hand."""
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from cdc import TableSpec
+
+_RAW = {"bigint": "bigint", "int": "int", "smallint": "int", "bit": "boolean", "datetime2": "bigint", "date": "int"}
+
+
+def raw_row(table: TableSpec) -> StructType:
+    """The row as it stands in JSON."""
+    return StructType.fromDDL(", ".join(f"{c.name} {_RAW.get(_kind(c.type), 'string')}" for c in table.columns))
+
+
+def typed_columns(table: TableSpec) -> list[Column]:
+    """The columns of ``row``, typed."""
+    return [_typed(F.col(f"row.{c.name}"), str(c.type)).alias(c.name) for c in table.columns]
+
+
+def _typed(raw: Column, type_: str) -> Column:
+    kind = _kind(type_)
+    if kind in ("decimal", "money"):
+        unscaled = F.conv(F.hex(F.unbase64(raw)), 16, 10).cast("decimal(20,0)")
+        return (
+            (unscaled / 100).cast("decimal(12,2)") if kind == "decimal" else (unscaled / 10_000).cast("decimal(19,4)")
+        )
+    if kind == "datetime2":
+        instant = (
+            F.timestamp_millis(raw)
+            if type_.endswith("(3)")
+            else F.timestamp_micros(F.call_function("div", raw, F.lit(1000)))
+        )
+        return instant.cast("timestamp_ntz")
+    if kind == "date":
+        return F.date_add(F.lit("1970-01-01").cast("date"), raw)
+    return raw.cast("smallint") if kind == "smallint" else raw
+
+
+def _kind(type_: object) -> str:
+    return str(type_).split("(")[0]

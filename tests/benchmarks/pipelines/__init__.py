@@ -1,0 +1,1 @@
+"""Pipelines that are measured: source files for the engine."""

@@ -1,0 +1,81 @@
+"""Updates with little or nothing to do: what an update costs in itself, and whether it grows with the table."""
+
+from pathlib import Path
+
+from delta.tables import DeltaTable
+from pyspark.sql import functions as F
+from tests.benchmarks.bench import Bench, Result, deliver, seconds
+from tests.benchmarks.records import Stretch
+from tests.benchmarks.tables import NARROW
+
+from cdc.names import target_columns
+
+
+def hundred_changes(bench: Bench) -> Result:
+    """An update that applies 100 changes to one table, beside one MERGE of 100 rows."""
+    loading = bench.changes(NARROW, Stretch(0, 1000, 1000))
+    ours, peer = _Updates(bench, loading, 1000), _Merges(bench, loading)
+    times = bench.in_turn(ours, peer)
+    return Result("update of 100 changes, one table", "one MERGE of 100 rows", "at most 8 x its time", *times, False, 8)
+
+
+def growth(bench: Bench) -> Result:
+    """10,000 changes into 10 million rows, beside 10,000 into 100 thousand."""
+    few, many = bench.rows(100_000), bench.rows(10_000_000)
+    small, large = (
+        _Updates(bench, bench.changes(NARROW, Stretch(0, n, n)), n, bench.rows(10_000)) for n in (few, many)
+    )
+    times = bench.in_turn(large, small)
+    return Result("10,000 changes into 10 million rows", "into 100 thousand", "at most 2 x its time", *times, False, 2)
+
+
+def idle(bench: Bench) -> Result:
+    """An update of 50 tables for which nothing has come, beside five appends."""
+    source = bench.changes(NARROW, Stretch(0, 100, 100))
+    storage, folder = bench.new_folder("idle"), bench.new_folder("appends")
+    pipeline = bench.pipeline("many", storage, {"input": str(source), "tables": str(bench.rows(50))})
+    pipeline.run()
+    rows = bench.spark.range(100).withColumn("text", F.col("id").cast("string"))
+
+    def append() -> None:
+        for _ in range(5):
+            rows.write.format("delta").mode("append").save(str(folder / "table"))
+
+    times = bench.in_turn(lambda: seconds(pipeline.run), lambda: seconds(append))
+    return Result("idle update, 50 tables", "five bare appends", "less than their time", *times, False, 1)
+
+
+class _Updates:
+    """Update after update of one target, each with changes of its own."""
+
+    def __init__(self, bench: Bench, loading: Path, keys: int, changes: int = 100) -> None:
+        self.bench, self.keys, self.count = bench, keys, changes
+        self.input = bench.new_folder("input")
+        deliver(loading, self.input, "0-")
+        configuration = {"input": str(self.input), "scd_type": "1"}
+        self.pipeline = bench.pipeline("apply", bench.new_folder("updates"), configuration)
+        self.pipeline.run()
+        self.next = keys
+
+    def __call__(self) -> float:
+        changes = self.bench.changes(NARROW, Stretch(self.next, self.count, self.keys, "uniform"))
+        self.next += self.count
+        deliver(changes, self.input, f"{self.next}-")
+        return seconds(self.pipeline.run)
+
+
+class _Merges:
+    def __init__(self, bench: Bench, loading: Path) -> None:
+        self.bench = bench
+        spark = bench.spark
+        self.target = bench.new_folder("merges") / "target"
+        spark.read.parquet(str(loading)).select(*target_columns(NARROW)).write.format("delta").save(str(self.target))
+        self.rows = spark.read.parquet(str(loading)).select(*target_columns(NARROW)).limit(100).localCheckpoint()
+
+    def __call__(self) -> float:
+        return seconds(self._merge)
+
+    def _merge(self) -> None:
+        table = DeltaTable.forPath(self.bench.spark, str(self.target))
+        merge = table.alias("t").merge(self.rows.alias("s"), "t.id = s.id")
+        merge.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()

@@ -1,0 +1,21 @@
+"""The benchmarks in their smallest form: that they run, and that their tables are equal to the peers'."""
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.benchmarks import MEASURES
+from tests.benchmarks.bench import Bench
+from tests.benchmarks.page import page, picture
+
+
+@pytest.fixture(scope="module")
+def bench(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(spark, tmp_path_factory.mktemp("bench"), scale=0.0002, rounds=1, warm_up=0)
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURES if name not in ("growth", "idle")])
+def test_a_measure_runs_and_its_tables_are_right(bench: Bench, name: str) -> None:
+    result = MEASURES[name](bench)
+    assert len(result.ours) == len(result.peers) == 1
+    assert result.ratio > 0
+    assert f"| {result.measure} |" in page([result], "a machine", 1, 1)
+    assert result.measure in picture([result])

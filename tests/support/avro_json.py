@@ -1,0 +1,37 @@
+"""A record as Avro's JSON writes it, made from the same record with its schema block."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+_BRANCHES = {
+    **dict.fromkeys(("int8", "int16", "int32"), "int"),
+    "int64": "long",
+    **{name: name for name in ("float", "double", "boolean", "string", "bytes", "array", "map")},
+}
+
+
+def avro_json(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The envelope of ``{"schema": ..., "payload": ...}``, each optional value under the name of its type."""
+    found: dict[str, Any] = _plain(value["schema"], value["payload"])
+    return found
+
+
+def _field(schema: Mapping[str, Any], value: Any) -> Any:
+    if value is None:
+        return None
+    plain = _plain(schema, value)
+    return {_branch(schema): plain} if schema["optional"] else plain
+
+
+def _plain(schema: Mapping[str, Any], value: Any) -> Any:
+    match schema["type"]:
+        case "struct":
+            return {field["field"]: _field(field, value.get(field["field"])) for field in schema["fields"]}
+        case "bytes":
+            return base64.b64decode(value).decode("latin-1")
+    return value
+
+
+def _branch(schema: Mapping[str, Any]) -> str:
+    return str(schema["name"]) if schema["type"] == "struct" else _BRANCHES[schema["type"]]
