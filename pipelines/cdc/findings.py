@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.debezium.positions.sqlserver import LOWEST_LSN
 from cdc.spec.model import TableSpec
 
 SETTING = "cdc.findings"
@@ -25,8 +26,8 @@ def findings(changes: Mapping[TableSpec, DataFrame]) -> DataFrame:
     """What is remarkable in the changes of some tables.
 
     Grain: one row per table and kind of finding; none where there is nothing. Columns: `table` (the source's),
-    `finding` (a key of `FINDINGS`), `changes` (how many), `example` (topic[partition]@offset of the first),
-    `detail`.
+    `finding`, `meaning` (as `FINDINGS` has them), `changes` (how many), `example` (topic[partition]@offset of
+    the first), `detail`.
     """
     each = (kind(frame, table) for table, frame in changes.items() for kind in _KINDS)
     return reduce(DataFrame.unionByName, each)
@@ -34,7 +35,8 @@ def findings(changes: Mapping[TableSpec, DataFrame]) -> DataFrame:
 
 def _tie(changes: DataFrame, table: TableSpec) -> DataFrame:
     position = Window.partitionBy(*_key(table), *_TRANSACTION, *_WITHIN)
-    tied = changes.where(f"{names.CHANGE_LSN} <> '00000000:00000000:0000'").select(
+    # The reads of a snapshot have one position, all of them.
+    tied = changes.where(F.col(names.CHANGE_LSN) != LOWEST_LSN).select(
         "*", (F.size(F.collect_set(names.OP).over(position)) > 1).alias("_tied")
     )
     return _summed(tied.where("_tied"), table, "tie", F.concat(F.lit("at commit_lsn "), names.COMMIT_LSN))
@@ -88,5 +90,5 @@ def _summed(found: DataFrame, table: TableSpec, finding: str, detail: Column) ->
     first = F.min_by(F.struct(place.alias("example"), detail.alias("detail")), F.struct(names.PARTITION, names.OFFSET))
     counted = found.groupBy(F.lit(table.source).alias("table"), F.lit(finding).alias("finding"))
     return counted.agg(F.count("*").alias("changes"), first.alias("first")).select(
-        "table", "finding", "changes", "first.example", "first.detail"
+        "table", "finding", F.lit(FINDINGS[finding]).alias("meaning"), "changes", "first.example", "first.detail"
     )

@@ -60,6 +60,16 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
     return session
 
 
+def restore_settings(session: SparkSession, before: Mapping[str, str]) -> None:
+    """Take back what source files have set: the next update begins as this one did."""
+    now = dict(session.conf.getAll)
+    for key in now.keys() - before.keys():
+        session.conf.unset(key)
+    for key, value in before.items():
+        if now.get(key) != value:
+            session.conf.set(key, value)
+
+
 class Catalog:
     """The names that a pipeline's queries can use, at planning time and while it runs."""
 

@@ -1,6 +1,7 @@
 """Running one dataset: its flows evaluated over the real tables, their rows written. All effects on tables are here
 and in the AUTO CDC handler."""
 
+import hashlib
 import json
 import threading
 import uuid
@@ -240,7 +241,7 @@ class DatasetRunner:
             writer = frame.write.format("delta").mode("overwrite")
             stored = tables.stored_schema(self._session, path)
             if stored is None or not tables.takes(node.dataset, stored, frame.schema, path):
-                if node.dataset.schema is None:
+                if node.dataset.schema is None and not node.dataset.cluster_by:
                     writer = writer.option("overwriteSchema", "true")
                 else:
                     tables.replace(self._session, node.dataset, node.schema, path)
@@ -325,7 +326,7 @@ class DatasetRunner:
         with self._spark_conf(_settings(node, flow)):
             writer = self._frame(flow).writeStream
             if sink.handler is None:
-                writer = writer.format(sink.format).options(**sink.options)
+                writer = writer.format(sink.format).options(**self._sink_options(sink))
             else:
                 writer = writer.foreachBatch(sink.handler.function)
             query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
@@ -333,6 +334,14 @@ class DatasetRunner:
         for progress in query.recentProgress:
             metrics.num_output_rows += max(progress.numInputRows, 0)
             metrics.batches += progress.numInputRows > 0
+
+    def _sink_options(self, sink: Sink) -> dict[str, str]:
+        """A Delta table that a sink names stands beside the pipeline's own; here there is no other catalog."""
+        options = dict(sink.options)
+        name = next((options.pop(key) for key in list(options) if key.lower() == "tablename"), None)
+        if name is not None:
+            options["path"] = str(self._storage.table(self._registry.name(name)))
+        return options
 
     def _once(self, node: Node, flow: ResolvedFlow, metrics: FlowMetrics, run: Callable[[], None]) -> None:
         done = self._storage.checkpoint(node.name, flow.flow.name) / "once.json"
@@ -467,7 +476,8 @@ def _fingerprint(node: Node) -> str | None:
         return None
     rules = [[e.name, e.text, e.action] for e in node.dataset.expectations]
     names = [flow.flow.name for flow in node.flows]
-    return json.dumps([names, prints, rules, node.schema.simpleString()])
+    # As a hash: a condition may hold what is to be written nowhere.
+    return hashlib.sha256(json.dumps([names, prints, rules, node.schema.simpleString()]).encode()).hexdigest()
 
 
 def _observed(frame: DataFrame, node: Node) -> tuple[DataFrame, Observation | None]:

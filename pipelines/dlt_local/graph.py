@@ -6,6 +6,7 @@ names a dataset not yet known is put off until that dataset is resolved, so the 
 
 import hashlib
 import re
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -426,11 +427,14 @@ def _query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
 
 
 def _place_in_query(flow: QueryFlow, error: Exception) -> SourceLocation:
-    """In an SQL file Spark counts the file's own lines, so that it knows better than the statement's begin."""
-    line = re.search(r"[;(] ?line (\d+),? pos", str(error))
-    if line is None or not flow.location.file.endswith(".sql"):
-        return flow.location
-    return SourceLocation(flow.location.file, int(line[1]))
+    """The line of the query that failed, where it is known; else that of its declaration."""
+    file = flow.location.file
+    if file.endswith(".sql"):
+        # There Spark counts the file's own lines.
+        told = re.search(r"[;(] ?line (\d+),? pos", str(error))
+        return SourceLocation(file, int(told[1])) if told else flow.location
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return SourceLocation(file, lines[-1] or flow.location.line) if lines else flow.location
 
 
 def _fingerprint(plan: Plan) -> str | None:

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from dlt_local import causes, delta_log, event_log, graph, sources, tables
 from dlt_local.auto_cdc.snapshots import Applied
-from dlt_local.catalog import Catalog, active, isolated_session
+from dlt_local.catalog import Catalog, active, isolated_session, restore_settings
 from dlt_local.errors import DeclarationError, LocalPipelineError, did_you_mean
 from dlt_local.graph import Graph
 from dlt_local.names import TableName, table_name
@@ -182,6 +182,7 @@ class LocalPipeline:
         self._session = session = self._session or isolated_session(self.spark, self.configuration, scratch)
         registry = Registry(self.schema, session)
         catalog = Catalog(session, self.schema, scratch)
+        settings = dict(session.conf.getAll)
         try:
             with active(session):
                 faults = sources.load(sources.source_files(self.sources), registry, self.root_path)
@@ -194,6 +195,7 @@ class LocalPipeline:
             yield resolved, registry, catalog
         finally:
             catalog.clear()
+            restore_settings(session, settings)
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _latest_version(self, target: TableName) -> object:

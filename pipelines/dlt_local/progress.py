@@ -31,6 +31,11 @@ class DatasetProgress:
     seconds: float = 0.0
     flows: dict[str, FlowMetrics] = field(default_factory=dict)
 
+    @property
+    def written(self) -> int:
+        """Rows added, set and removed."""
+        return self.rows + self.upserted + self.deleted
+
     def take(self, flow: str, metrics: FlowMetrics) -> None:
         """Take up what a flow has done so far."""
         self.flows[flow] = metrics
@@ -142,7 +147,7 @@ class Terminal:
         table = RichTable(title=self._title, title_justify="left", box=None, pad_edge=False)
         for header in ("dataset", "kind", "state"):
             table.add_column(header, no_wrap=True)
-        for header in ("rows", "upserted", "deleted", "dropped", "seconds"):
+        for header in ("rows", "upserted", "deleted", "dropped", "seconds", "rows/s"):
             table.add_column(header, justify="right")
         for dataset in self._datasets.values():
             style = _STATES.get(dataset.state, "")
@@ -156,6 +161,7 @@ class Terminal:
                 f"[{style}]{dataset.state}[/]" if style else dataset.state,
                 *(f"{count:,}" if count else "" for count in counts),
                 f"{seconds:.1f}" if seconds else "",
+                f"{dataset.written / seconds:,.0f}" if seconds and dataset.written else "",
             )
         return table
 

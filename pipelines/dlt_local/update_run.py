@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from dlt_local.elements import Table, View
 from dlt_local.errors import LocalPipelineError
 from dlt_local.event_log import EventLog
 from dlt_local.flows import DatasetRunner
-from dlt_local.graph import Graph
+from dlt_local.graph import Graph, Node
 from dlt_local.redaction import redact, redact_error, secret_values
 from dlt_local.registry import Registry
 from dlt_local.selection import Selection, drifted, rewritten
@@ -86,6 +87,7 @@ class UpdateRun:
                 assert not isinstance(node.dataset, View)
                 private = isinstance(node.dataset, Table) and node.dataset.private
                 pipeline.storage.reset(node.dataset.name, private=private)
+            self._define(wanted)
             self._tell(graph_, [*graph_.notices, *rewritten(wanted, reset, pipeline.storage)], registry)
             progress = continuous.Summed(pipeline.progress)
             progress.begin(f"{pipeline.name}: update {self._id[:6]}", Graph(tuple(wanted), graph_.notices))
@@ -102,13 +104,30 @@ class UpdateRun:
             ended = once(0) if stop is None else continuous.repeat(once, stop, interval, self._retry, self._round)
         return self._end(ended)
 
+    def _define(self, wanted: Sequence[Node]) -> None:
+        """What the update is about to run, as Databricks' lineage queries look for it."""
+        for node in wanted:
+            told = {"dataset_type": node.kind.upper().replace(" ", "_"), "num_flows": len(node.flows)}
+            message = f"Dataset '{node.name}' is defined as {node.kind}."
+            self._log.emit("dataset_definition", message, told, dataset=node.name)
+            for flow in node.flows:
+                defined = {
+                    "output_dataset": node.name,
+                    "input_datasets": [*map(str, flow.inputs), *flow.views],
+                    "flow_type": "CHANGE" if flow.changes else "APPEND" if flow.streaming else "COMPLETE",
+                    "schema": flow.schema.jsonValue()["fields"],
+                }
+                message = f"Flow '{flow.flow.name}' is defined."
+                self._log.emit("flow_definition", message, defined, dataset=node.name, flow=flow.flow.name)
+
     def _stopping(self) -> bool:
         return self._stop is not None and self._stop.is_set()
 
     def _tell(self, graph_: Graph, notices: list[str], registry: Registry) -> None:
         for notice in notices:
             self._log.emit("flow_definition", notice, level="WARN")
-        for name in self._pipeline.inactive(registry.tables):
+        named = [table for sink in registry.sinks.values() if (table := sink.options.get("tableName"))]
+        for name in self._pipeline.inactive([*registry.tables, *map(registry.name, named)]):
             notice = f"Dataset {name} is no longer declared: it is inactive and keeps its data."
             told = {"dataset_name": str(name), "state": "INACTIVE"}
             self._log.emit("dataset_definition", notice, told, dataset=str(name))

@@ -96,6 +96,10 @@ def test_the_event_log_tells_the_last_update(bundle: Path) -> None:
     events = [json.loads(line) for line in lines]
     assert [event["event_type"] for event in events] == [
         "create_update",
+        "dataset_definition",
+        "flow_definition",
+        "dataset_definition",
+        "flow_definition",
         "flow_progress",
         "flow_progress",
         "update_progress",

@@ -85,7 +85,7 @@ def test_the_commands_on_the_page_about_running_run(tmp_path: Path) -> None:
 
 def test_the_prompt_has_everything_at_hand(tmp_path: Path) -> None:
     write(ROOT / "docs/engine/running.md", tmp_path)
-    command = [sys.executable, "-m", "dlt_local", "shell", "--source", "numbers.py", "--storage", "data"]
+    command = [sys.executable, "-m", "dlt_local", "shell", "--source", "figures.py", "--storage", "data"]
     typed = 'print(tables)\nrun().state\nprint(tables)\ntables.default.total.count()\nshow("total")\ntables.defualt\n'
     environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
     done = subprocess.run(

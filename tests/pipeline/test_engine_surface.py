@@ -180,6 +180,12 @@ def test_sinks_and_event_hooks(spark: SparkSession, tmp_path: Path) -> None:
 
         dp.create_sink("outside", "delta", {{"path": "{tmp_path}/outside"}})
 
+        dp.create_sink("named", "delta", {{"tableName": "main.outside.ids"}})
+
+        @dp.append_flow(target="named")
+        def to_named():
+            return {ROWS}.select("id")
+
         @dp.foreach_batch_sink(name="files")
         def files(df, batch_id):
             df.write.mode("overwrite").json(f"{tmp_path}/batches/{{batch_id}}")
@@ -207,8 +213,9 @@ def test_sinks_and_event_hooks(spark: SparkSession, tmp_path: Path) -> None:
     assert update["files"].flows["to_files"].num_output_rows == 2
     assert spark.read.format("delta").load(f"{tmp_path}/outside").count() == 2
     assert spark.read.json(f"{tmp_path}/batches/0").count() == 2
+    assert len(small.table("outside.ids")) == 2
     heard = (tmp_path / "heard").read_text().split()
-    assert heard.count("flow_progress") == 2 and heard[-1] == "update_progress"
+    assert heard.count("flow_progress") == 3 and heard[-1] == "update_progress"
     told = {row.message for row in small.pipeline.event_log().where("event_type = 'hook_progress'").collect()}
     assert told == {"Event hook 'faulty' failed: not mine"}
 
@@ -234,3 +241,28 @@ def test_what_cannot_be_declared_says_why_and_where(spark: SparkSession, tmp_pat
         error = next(str(e) for e in failed.value.errors if f"t{number}.py:" in str(e))
         assert error.startswith(condition) and told in error
         assert error.splitlines()[0].endswith((":3", ":4"))
+
+
+def test_a_query_that_fails_names_its_own_line(spark: SparkSession, tmp_path: Path) -> None:
+    small = SmallPipeline(
+        tmp_path,
+        spark,
+        """
+        import dlt
+
+        @dlt.table
+        def divided():
+            least = spark.range(3)
+            return least.where(f"id > {1 / 0}")
+
+        @dlt.table
+        def misspelt():
+            rows = spark.range(3)
+            return rows.select("idd")
+        """,
+    )
+    with pytest.raises(UpdateFailed) as failed:
+        small.pipeline.dry_run()
+    first, second = map(str, failed.value.errors)
+    assert f"{small.file}:7\n" in first and "ZeroDivisionError: division by zero" in first
+    assert f"{small.file}:12\n" in second and "`idd`" in second

@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from tests.unit.test_cli_drawing import node
 
-from dlt_local.report import DatasetRun, ExpectationRun, Run, page
+from dlt_local.graph import Graph
+from dlt_local.report import DatasetRun, ExpectationRun, Run, page, write_report
 from dlt_local.report.measures import Counts, counts, newest
 from dlt_local.report.runs import KEPT, from_json, to_json
+from dlt_local.storage import Storage
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -100,3 +104,17 @@ def test_texts_of_the_user_are_escaped() -> None:
     hostile = "<script>alert(1)</script>"
     run = Run("x", "FAILED", "2026-01-01T00:00:00+00:00", 1.0, (), (hostile,), (hostile,))
     assert hostile not in page.render(hostile, [run], [], "")
+
+
+def test_a_report_on_two_hundred_datasets_takes_less_than_a_second(tmp_path: Path) -> None:
+    nodes = []
+    for number in range(50):
+        raw, changes, rows_, history = (f"{layer}.t{number}" for layer in ("raw", "changes", "rows", "history"))
+        nodes += [node(raw, "streaming table"), node(changes, "streaming table", (raw,))]
+        nodes += [node(rows_, "materialized view", (changes,)), node(history, "materialized view", (changes,))]
+    datasets = tuple(DatasetRun(n.name, n.kind, "COMPLETED", "f.py:1", 1.0, 5, written={n.name: 5}) for n in nodes)
+    graph = Graph(tuple(nodes), ())
+    began = time.monotonic()
+    page = write_report(Storage(tmp_path), "big", Run("x", "COMPLETED", NOON.isoformat(), 1.0, datasets), [], graph)
+    assert time.monotonic() - began < 1
+    assert page.read_text().count("<rect") == 200

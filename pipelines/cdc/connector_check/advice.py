@@ -1,7 +1,10 @@
 """One thing that a setting means for the tables, in plain words."""
 
+import textwrap
 from dataclasses import dataclass
 from enum import Enum
+
+_INDENT = " " * 6
 
 
 class Level(Enum):
@@ -26,6 +29,13 @@ class Advice:
     """What to write instead; None where nothing has to be."""
 
     def __str__(self) -> str:
-        """Two or three lines: level, setting and value; the meaning; the fix."""
-        lines = [f"{self.level.name:<5} {self.setting}: {self.said}", f"      {self.meaning}"]
-        return "\n".join([*lines, *([f"      fix: {self.fix}"] if self.fix else [])])
+        """A few lines: level, setting and value; the meaning; the fix."""
+        told = [_wrapped(self.meaning), *([_wrapped(f"fix: {self.fix}")] if self.fix else [])]
+        return "\n".join([f"{self.level.name:<5} {self.setting}: {self.said}", *told])
+
+
+def _wrapped(text: str) -> str:
+    """Indented, and no wider than a terminal; a setting is never broken in two."""
+    return textwrap.fill(
+        text, 110, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
+    )

@@ -56,7 +56,9 @@ def _of_keys(config: Config) -> Iterator[Advice]:
         meaning = "the router's field is in the record key alone, so keys have to be JSON."
         is_json = config.get(converter).endswith(".JsonConverter")
         fix = None if is_json else f"`{converter}=org.apache.kafka.connect.json.JsonConverter`."
-        yield Advice(Level.GOOD if is_json else Level.LOST, converter, config.said(converter), meaning, fix)
+        # Not set, the worker's converter counts, which may be JSON.
+        level = Level.GOOD if is_json else Level.LOST if converter in config else Level.RISK
+        yield Advice(level, converter, config.said(converter), meaning, fix)
     else:
         yield Advice(Level.GOOD, converter, config.said(converter), meaning)
 

@@ -9,7 +9,7 @@ from pyspark.sql.utils import is_remote
 from cdc import names
 from cdc.debezium import columns, rows, shapes
 from cdc.debezium.positions import position_of
-from cdc.debezium.verdict import CHANGE, REJECT, verdict
+from cdc.debezium.verdict import CHANGE, REJECT, fault_of_columns, verdict
 from cdc.spec.model import TableSpec
 
 # The record's columns, as decoding calls them: the table may have columns of Kafka's names.
@@ -22,7 +22,8 @@ _RECORD = {
     "value": names.VALUE,
 }
 # Columns that live between two steps only.
-_IN_ORDER, _HAS_ROW, _MISSING_FIELDS, _VERDICT = "_in_order", "_has_row", "_missing_fields", "_verdict"
+_IN_ORDER, _HAS_ROW, _MISSING_FIELDS = "_in_order", "_has_row", "_missing_fields"
+_FAULT, _VERDICT = "_fault", "_verdict"
 
 
 def decode(records: DataFrame, table: TableSpec) -> DataFrame:
@@ -84,7 +85,8 @@ def _projections(table: TableSpec, is_connect: bool) -> tuple[tuple[Column, ...]
     Kept, because a pipeline evaluates its queries to plan an update and again to run it, and a wide table has
     thousands of expressions; the columns of a classic session and of a Connect client are not of one kind.
     """
-    return tuple(tuple(step(table)) for step in _STEPS)
+    # A step without columns has nothing to do for this table; each one costs an analysis of the whole plan.
+    return tuple(tuple(projection) for step in _STEPS if (projection := step(table)))
 
 
 def _parse(table: TableSpec) -> list[Column]:
@@ -92,7 +94,8 @@ def _parse(table: TableSpec) -> list[Column]:
 
 
 def _parse_others(table: TableSpec) -> list[Column]:
-    return [F.col("*"), *shapes.parse_others(table, F.col(names.VALUE))]
+    others = shapes.parse_others(table, F.col(names.VALUE))
+    return [F.col("*"), *others] if others else []
 
 
 def _open_parts(table: TableSpec) -> list[Column]:
@@ -115,8 +118,10 @@ def _read_texts(table: TableSpec) -> list[Column]:
 
 
 def _read_key(table: TableSpec) -> list[Column]:
+    if not columns.key_columns(table):
+        return []
     texts = columns.key_texts(table, F.col(columns.TEXTS), F.col(shapes.BEFORE), F.col(names.KEY))
-    return [F.col("*"), *((texts.alias(columns.KEY_TEXTS),) if columns.key_columns(table) else ())]
+    return [F.col("*"), texts.alias(columns.KEY_TEXTS)]
 
 
 def _measure(table: TableSpec) -> list[Column]:
@@ -134,6 +139,11 @@ def _convert(table: TableSpec) -> list[Column]:
     return [F.col("*"), *columns.typed(table)]
 
 
+def _find_fault(table: TableSpec) -> list[Column]:
+    fault = fault_of_columns(table, op=F.col(names.OP), missing_fields=F.col(_MISSING_FIELDS))
+    return [F.col("*"), fault.alias(_FAULT)]
+
+
 def _judge(table: TableSpec) -> list[Column]:
     judged = verdict(
         table,
@@ -144,7 +154,7 @@ def _judge(table: TableSpec) -> list[Column]:
         source=F.col(shapes.SOURCE),
         total_order=F.col(shapes.TOTAL_ORDER),
         has_row=F.col(_HAS_ROW),
-        missing_fields=F.col(_MISSING_FIELDS),
+        fault=F.col(_FAULT),
     )
     return [F.col("*"), judged.alias(_VERDICT)]
 
@@ -178,6 +188,7 @@ _STEPS = (
     _read_key,
     _measure,
     _convert,
+    _find_fault,
     _judge,
     _finish,
 )

@@ -27,15 +27,26 @@ def verdict(
     source: Column,
     total_order: Column,
     has_row: Column,
-    missing_fields: Column,
+    fault: Column,
 ) -> Column:
     """A struct of outcome, reason and message.
 
     The first that applies decides, so the order goes from the record's form to its single values: what is
     wrong further out makes everything further in look wrong too.
+
+    Args:
+        table: whose record it is.
+        value: the record's.
+        damaged: whether it could not be read.
+        kind: what the record is if it is no change of a row.
+        op: the change's.
+        source: where it comes from.
+        total_order: its place in its transaction.
+        has_row: whether there is a row image.
+        fault: what `fault_of_columns` has found.
     """
     needs_row = op.isin(*_WITH_ROW)
-    whole = (
+    return F.coalesce(
         F.when(value.isNull(), _ignored(F.lit("tombstone"))),
         F.when(damaged, _damage(value)),
         F.when(kind.isNotNull(), _ignored(kind)),
@@ -44,15 +55,21 @@ def verdict(
         F.when(~op.isin(*_OPS), _reject(Reason.UNKNOWN_OP, F.concat(F.lit("op is "), quoted(op)))),
         F.when(needs_row & ~has_row, _reject(Reason.MISSING_ROW, F.lit("`after` is null"))),
         *_position_faults(table, source, total_order),
+        F.when(fault.isNotNull(), _of_column(fault)),
+        _change(),
     )
-    single = (
+
+
+def fault_of_columns(table: TableSpec, *, op: Column, missing_fields: Column) -> Column:
+    """The first thing that is wrong with a single value, for `verdict`; null where there is none."""
+    needs_row = op.isin(*_WITH_ROW)
+    faults = (
         *(F.when(op != "t", missing) for missing in _missing_keys(table)),
         *_wrong_types(table),
         *(F.when(needs_row, absent) for absent in _absent_values(table, missing_fields, op)),
     )
-    # Not one coalesce over all: generated as one method, that would be too long for the JVM to compile.
-    first = F.get(F.array_compact(F.array(*single)), F.lit(0))
-    return F.coalesce(*whole, F.when(first.isNotNull(), _of_column(first)), _change())
+    # Not a coalesce: generated as one method, that would be too long for the JVM to compile.
+    return F.get(F.array_compact(F.array(*faults)), F.lit(0))
 
 
 def _change() -> Column:
