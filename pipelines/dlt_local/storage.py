@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from dlt_local import faults
 from dlt_local.errors import LocalPipelineError
 from dlt_local.names import TableName
 
@@ -104,6 +105,7 @@ class Storage:
         # The progress goes first: as long as it stands, an idle target would be passed over.
         self.progress(str(target)).unlink(missing_ok=True)
         shutil.rmtree(self.checkpoints(str(target)), ignore_errors=True)
+        faults.reach("reset.begun")
         if isinstance(target, TableName):
             shutil.rmtree(self.auto_cdc(target), ignore_errors=True)
             shutil.rmtree(self.table(target, told["private"]), ignore_errors=True)

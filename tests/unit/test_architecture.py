@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dlt_local.faults import POINTS
+
 ROOT = Path(__file__).parents[2]
 PIPELINES = ROOT / "pipelines"
 LAYERS = ("bronze", "silver", "gold")
@@ -144,3 +146,8 @@ def test_no_file_holds(what: str) -> None:
         if file != Path(__file__) and (match := re.search(BANNED[what], text)):
             found.append(f"{file.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1} {match[0]}")
     assert found == []
+
+
+def test_every_point_at_which_a_test_may_kill_an_update_is_passed_somewhere() -> None:
+    engine = "".join(file.read_text() for file in (ROOT / "pipelines" / "dlt_local").rglob("*.py"))
+    assert [point for point in POINTS if f'faults.reach("{point}")' not in engine] == []
