@@ -29,7 +29,7 @@ def findings(changes: Mapping[TableSpec, DataFrame]) -> DataFrame:
     `finding`, `meaning` (as `FINDINGS` has them), `changes` (how many), `example` (topic[partition]@offset of
     the first), `detail`.
     """
-    each = (kind(frame, table) for table, frame in changes.items() for kind in _KINDS)
+    each = (find(frame, table) for table, frame in changes.items() for find in _finders(table))
     return reduce(DataFrame.unionByName, each)
 
 
@@ -72,7 +72,12 @@ FINDINGS: Mapping[str, str] = {
     " a higher `incarnation`",
     "unknown_field": "changes with fields that the spec does not know",
 }
-_KINDS: tuple[Callable[[DataFrame, TableSpec], DataFrame], ...] = (_tie, _inversion, _lsn_backwards, _unknown_field)
+
+
+def _finders(table: TableSpec) -> tuple[Callable[[DataFrame, TableSpec], DataFrame], ...]:
+    """Changes of one row can only be compared where a key tells which they are."""
+    of_one_row = (_tie, _inversion) if table.key else ()
+    return (*of_one_row, _lsn_backwards, _unknown_field)
 
 
 def _first_arrivals(changes: DataFrame, table: TableSpec) -> DataFrame:

@@ -112,7 +112,7 @@ class DatasetRunner:
             if self._is_idle(node, last, seen):
                 return Ran(True, {})
             ran: dict[str, FlowMetrics] = {}
-            if isinstance(node.dataset, Table):
+            if isinstance(node.dataset, Table) and not self._is_replaced_anyway(node.dataset, node.kind):
                 tables.materialize(self._session, node.dataset, node.schema, self._path(node.dataset.name))
             for flow in sorted(node.flows, key=lambda f: not _is_once(f)):
                 metrics = FlowMetrics()
@@ -125,6 +125,10 @@ class DatasetRunner:
             write_json(self._storage.progress(node.name), self._progress(node, seen))
             faults.reach("progress.after")
             return Ran(not any(metrics.batches for metrics in ran.values()), ran)
+
+    def _is_replaced_anyway(self, table: Table, kind: str) -> bool:
+        # A view's rows, and its schema with them, are written anew: nothing need be merged, nothing can conflict.
+        return kind == "materialized view" and delta_log.exists(self._path(table.name))
 
     def _path(self, name: TableName) -> Path:
         table = self._registry.tables.get(name)
@@ -238,15 +242,11 @@ class DatasetRunner:
         with self._spark_conf(_settings(node, flow)):
             frame, observed = _observed(self._frame(flow), node)
             faults.reach("view.before")
-            writer = frame.write.format("delta").mode("overwrite")
             stored = tables.stored_schema(self._session, path)
-            if stored is None or not tables.takes(node.dataset, stored, frame.schema, path):
-                if node.dataset.schema is None and not node.dataset.cluster_by:
-                    writer = writer.option("overwriteSchema", "true")
-                else:
-                    tables.replace(self._session, node.dataset, node.schema, path)
-            if node.dataset.partition_cols:
-                writer = writer.partitionBy(*node.dataset.partition_cols)
+            if stored is not None and tables.takes(node.dataset, stored, frame.schema, path):
+                writer = frame.write.format("delta").mode("overwrite")
+            else:
+                writer = tables.reshaping(frame, node.dataset, node.schema)
             writer.save(str(path))
         faults.reach("view.after")
         self._count(node, path, metrics, observed)

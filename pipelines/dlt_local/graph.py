@@ -25,7 +25,7 @@ from dlt_local.errors import DeclarationError, SourceLocation, did_you_mean
 from dlt_local.names import END_AT, START_AT, TableName, parts, quote
 from dlt_local.plans import Plan, read_plan
 from dlt_local.registry import Registry, registration
-from dlt_local.schemas import declared_columns, merge_schemas, missing_nested
+from dlt_local.schemas import declared_columns, merge_schemas, missing_nested, nullable
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,10 @@ class _Resolver:
         merged = schemas[0]
         for schema in schemas[1:]:
             merged = merge_schemas(table, merged, schema)
-        return merged if declared is None else merge_schemas(table, declared.schema, merged, closed=True)
+        if declared is not None:
+            return merge_schemas(table, declared.schema, merged, closed=True)
+        # That today's query gives no null is no promise of the table's: only a declaration is.
+        return nullable(merged) if all(isinstance(flow.flow, QueryFlow) for flow in flows) else merged
 
     def _flow(self, flow: Flow) -> ResolvedFlow:
         match flow:

@@ -59,6 +59,11 @@ def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool 
     return StructType(list(merged.values()))
 
 
+def nullable(schema: StructType) -> StructType:
+    """The same columns, any of which may be null."""
+    return StructType([StructField(field.name, field.dataType, True, field.metadata) for field in schema.fields])
+
+
 def _merge_types(table: Table, path: str, old: DataType, new: DataType) -> DataType:
     if isinstance(old, StructType) and isinstance(new, StructType):
         known = {field.name.lower(): field for field in old.fields}

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from delta.tables import DeltaTable, DeltaTableBuilder
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from dlt_local import delta_log, faults
 from dlt_local.ddl import is_worked_out
 from dlt_local.elements import Table
+from dlt_local.errors import FlowError
 from dlt_local.names import parts, quote
 
 _DELETION_VECTORS = "delta.enableDeletionVectors"
@@ -79,9 +81,25 @@ def takes(table: Table, stored: StructType, rows: StructType, path: Path) -> boo
     return needed <= set(given) and given.items() <= has.items() and repartitioned(table, path) is None
 
 
-def replace(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
-    """Let the table have exactly these columns, with all that is declared of them, and no rows."""
-    _build(DeltaTable.createOrReplace(session), table, schema, path)
+def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWriter:
+    """A writer that replaces a table's rows and its schema, partitioning and clustering with them, in one commit.
+
+    Raises:
+        FlowError: the declaration asks for what Delta takes only when a table is made.
+    """
+    if table.schema is not None and any(is_worked_out(field) or not field.nullable for field in schema.fields):
+        message = "its schema has changed, and it has NOT NULL or generated columns, which a table is made with"
+        raise FlowError("SCHEMA_CHANGED", str(table.name), message, f"rebuild it with --full-refresh {table.name}")
+    declared = {field.name.lower(): field for field in schema.fields}
+    described = [
+        F.col(quote(name)).alias(name, metadata={"comment": comment}) if comment else F.col(quote(name))
+        for name in frame.columns
+        for comment in [declared[name.lower()].metadata.get("comment") if name.lower() in declared else None]
+    ]
+    writer = frame.select(*described).write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+    if table.partition_cols:
+        return writer.partitionBy(*table.partition_cols)
+    return writer.clusterBy(*table.cluster_by) if table.cluster_by else writer
 
 
 def _literal(text: str) -> str:

@@ -12,7 +12,7 @@ from tests.support.cdc_pipeline import CdcPipeline
 from tests.support.conf_folder import write_conf
 from tools import captures
 
-from cdc import TableSpec, changes, decode, load_tables, sequence
+from cdc import TableSpec, changes, decode, findings, load_tables, sequence
 from cdc.records import records_of_lines
 
 CAPTURES = Path(__file__).parents[1] / "support" / "captures"
@@ -43,9 +43,10 @@ def decoded(spark: SparkSession, capture: str, spec: TableSpec) -> DataFrame:
 
 
 def test_flattened_records_are_the_same_changes(spark: SparkSession, orders: TableSpec) -> None:
-    # Of a change that is no read, the transformation has null for the snapshot, where the envelope has false.
+    # Of a change that is no read, the transformation has null for the snapshot, where the envelope has false; and the
+    # captures are of two runs.
     flattened, plain = (
-        decoded(spark, capture, orders).drop("_snapshot").orderBy("_offset").collect()
+        decoded(spark, capture, orders).drop("_snapshot", "_recorded_at").orderBy("_offset").collect()
         for capture in ("redelivery.flattened.jsonl", "redelivery.jsonl")
     )
     assert flattened == plain
@@ -55,6 +56,14 @@ def test_what_is_delivered_twice_has_the_same_sequence(spark: SparkSession, orde
     found = changes(decoded(spark, "redelivery.jsonl", orders), orders)
     assert found.count() == 15
     assert found.select("id", sequence(orders).alias("sequence")).distinct().count() == 10
+
+
+def test_a_redelivery_is_no_finding(spark: SparkSession, orders: TableSpec) -> None:
+    found = changes(decoded(spark, "redelivery.jsonl", orders), orders)
+    assert findings({orders: found}).collect() == []
+    backwards = found.where("_offset IN (4, 8)").withColumn("_offset", 10 - F.col("_offset"))
+    (alone,) = findings({orders: backwards}).collect()
+    assert (alone.table, alone.finding, alone.changes) == ("testDB.dbo.orders", "lsn_backwards", 1)
 
 
 def test_history_has_each_change_once_and_the_large_value_throughout(tmp_path: Path, spark: SparkSession) -> None:

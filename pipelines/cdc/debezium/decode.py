@@ -31,9 +31,9 @@ def decode(records: DataFrame, table: TableSpec) -> DataFrame:
 
     Grain: one row per record, none dropped and none added. Columns: the table's own (target names and types;
     of a delete the key only), the change's (`_op`, its position, `_snapshot`, `_transaction_id`, `_topic`,
-    `_partition`, `_offset`, `_recorded_at`, `_unknown`), then `_outcome` (``change``, ``reject`` or
-    ``ignored``), `_reason` (a reject's code, an ignored record's kind), `_message`, and for rejects `_key`
-    and `_value`, the record's bytes.
+    `_partition`, `_offset`, `_recorded_at`, `_unknown`, where the spec merges `_columns_to_update`), then
+    `_outcome` (``change``, ``reject`` or ``ignored``), `_reason` (a reject's code, an ignored record's kind),
+    `_message`, and for rejects `_key` and `_value`, the record's bytes.
     """
     for projection in _projections(table, is_remote()):
         records = records.select(*projection)

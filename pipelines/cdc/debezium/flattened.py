@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc.debezium.json_texts import PAYLOAD, TEXTS, content, parse_object, struct_of
-from cdc.debezium.parts import Parts, before_type, source_fields
+from cdc.debezium.parts import Parts, key_fields, source_fields
 from cdc.spec.model import TableSpec
 
 _BEGINS_WITH_SCHEMA = r'^\s*\{\s*"schema"\s*:\s*[{n]'
@@ -28,16 +28,18 @@ def parse(value: Column, table: TableSpec) -> Column:
 
 
 def open_parts(parsed: Column, table: TableSpec) -> Parts:
-    """The parts of the record; of a rewritten delete the row is the row before."""
+    """The parts of the record; a rewritten delete has the row before, of which the key is enough to name it."""
     fields = content(parsed).getField(PAYLOAD)
     prefix = table.connector.flat_prefix
+    op = _op(fields[f"{prefix}op"], fields[f"{prefix}deleted"])
+    row = F.map_filter(fields, lambda name, _: ~name.startswith(prefix))
     return Parts(
-        op=_op(fields[f"{prefix}op"], fields[f"{prefix}deleted"]),
+        op=op,
         source=F.struct(*(_of_source(fields, prefix, name).alias(name) for name in source_fields(table))),
         transaction_id=fields[f"{prefix}transaction_id"],
         total_order=fields[f"{prefix}transaction_total_order"],
-        before=F.lit(None).cast(before_type(table)),
-        row=F.map_filter(fields, lambda name, _: ~name.startswith(prefix)),
+        before=row if table.append_only else F.struct(*(fields[name].alias(name) for name in key_fields(table))),
+        row=row if table.append_only else F.when(~op.eqNullSafe("d"), row),
         kind=F.lit(None).cast("string"),
     )
 
