@@ -18,7 +18,8 @@ _STATES = {"COMPLETED": "#7fd18c", "IDLE": "#b8bcc4", "FAILED": "#ff6b5e", "SKIP
 _STYLE = """
   .graph text { font: 13px system-ui, sans-serif; fill: #fff }
   .graph .kind { font-size: 11px; opacity: .85 }
-  .graph .count { font-size: 11px; fill: #8a8f98; text-anchor: end }
+  .graph .count { font-size: 11px; fill: #8a8f98; text-anchor: end; paint-order: stroke;
+    stroke: var(--paper, #fff); stroke-width: 4px }
   .graph path { fill: none; stroke: #8a8f98; stroke-width: 1.5 }
 """
 

@@ -244,12 +244,14 @@ class DatasetRunner:
             faults.reach("view.before")
             stored = tables.stored_schema(self._session, path)
             if stored is not None and tables.takes(node.dataset, stored, frame.schema, path):
-                writer = frame.write.format("delta").mode("overwrite")
+                writer = tables.replacing(frame, node.dataset)
             else:
                 writer = tables.reshaping(frame, node.dataset, node.schema)
             writer.save(str(path))
         faults.reach("view.after")
         self._count(node, path, metrics, observed)
+        # Clustering goes with the schema when that is replaced.
+        tables.describe(self._session, node.dataset, path)
         metrics.batches += 1
         self._on_batch(node.name, flow.flow.name, metrics)
 

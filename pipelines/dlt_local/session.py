@@ -19,6 +19,8 @@ _LIGHT = (
 _SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
+    # By its own rule Spark takes 64 MB at once for each sort and each hash table, however small: a full heap in no time.
+    "spark.buffer.pageSize": "2m",
     # Each query's own Java classes cost more to make than a few thousand rows cost without them.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -26,6 +28,7 @@ _SMALL_DATA = {
     "spark.driver.extraJavaOptions": f"{_LIGHT} {_QUIET}",
 }
 LARGE_DATA = {
+    "spark.buffer.pageSize": "16m",
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",

@@ -81,8 +81,15 @@ def takes(table: Table, stored: StructType, rows: StructType, path: Path) -> boo
     return needed <= set(given) and given.items() <= has.items() and repartitioned(table, path) is None
 
 
+def replacing(frame: DataFrame, table: Table) -> DataFrameWriter:
+    """A writer that replaces a table's rows and leaves all else as it is."""
+    writer = frame.write.format("delta").mode("overwrite")
+    # Replaced by a condition that every row meets, since a plain overwrite forgets the clustering.
+    return writer.option("replaceWhere", "true") if table.cluster_by else writer
+
+
 def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWriter:
-    """A writer that replaces a table's rows and its schema, partitioning and clustering with them, in one commit.
+    """A writer that replaces a table's rows, its schema and its partitioning in one commit; `describe` is to follow.
 
     Raises:
         FlowError: the declaration asks for what Delta takes only when a table is made.
@@ -97,9 +104,7 @@ def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWr
         for comment in [declared[name.lower()].metadata.get("comment") if name.lower() in declared else None]
     ]
     writer = frame.select(*described).write.format("delta").mode("overwrite").option("overwriteSchema", "true")
-    if table.partition_cols:
-        return writer.partitionBy(*table.partition_cols)
-    return writer.clusterBy(*table.cluster_by) if table.cluster_by else writer
+    return writer.partitionBy(*table.partition_cols) if table.partition_cols else writer
 
 
 def _literal(text: str) -> str:

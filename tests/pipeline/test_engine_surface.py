@@ -8,7 +8,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from tests.support.small_pipeline import SmallPipeline
 
-from dlt_local import UpdateFailed
+from dlt_local import UpdateFailed, delta_log
 
 ROWS = 'spark.readStream.schema("id INT, name STRING, at TIMESTAMP").json(spark.conf.get("rows"))'
 TWO = ({"id": 1, "name": "a", "at": "2026-01-01T10:00:00Z"}, {"id": 2, "name": "b", "at": "2026-01-02T10:00:00Z"})
@@ -266,3 +266,36 @@ def test_a_query_that_fails_names_its_own_line(spark: SparkSession, tmp_path: Pa
     first, second = map(str, failed.value.errors)
     assert f"{small.file}:7\n" in first and "ZeroDivisionError: division by zero" in first
     assert f"{small.file}:12\n" in second and "`idd`" in second
+
+
+VIEWS = """
+import dlt
+
+@dlt.table(cluster_by=["id"])
+def clustered():
+    return spark.range(3).selectExpr("id", "1 AS n")
+
+@dlt.table(schema="id BIGINT COMMENT 'the key', n INT")
+def described():
+    return spark.range(3).selectExpr("id", "1 AS n")
+
+@dlt.table(schema="id BIGINT NOT NULL, n INT")
+def strict():
+    return spark.range(3).selectExpr("id", "1 AS n")
+"""
+
+
+def test_a_materialized_view_takes_another_schema(spark: SparkSession, tmp_path: Path) -> None:
+    small = SmallPipeline(tmp_path, spark, VIEWS)
+    small.pipeline.run()
+    small.write(VIEWS.replace("1 AS n", "'x' AS n").replace("n INT", "n STRING"))
+    with pytest.raises(UpdateFailed, match=r"SCHEMA_CHANGED  default\.strict(.|\n)*--full-refresh default\.strict"):
+        small.pipeline.run()
+    small.pipeline.run(full_refresh=["strict"])
+    for name in ("clustered", "described", "strict"):
+        assert {row["n"] for row in small.table(name)} == {"x"}, name
+    fields = json.loads(published(small, "default.described").schema().to_json())["fields"]
+    assert [field["metadata"].get("comment") for field in fields] == ["the key", None]
+    small.pipeline.run()
+    tables = small.pipeline.storage.root / "tables/default"
+    assert delta_log.clustering_columns(tables / "clustered") == ("id",)
