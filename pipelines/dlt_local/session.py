@@ -19,7 +19,7 @@ _LIGHT = (
 _SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
-    # By its own rule Spark takes 64 MB at once for each sort and each hash table, however small: a full heap in no time.
+    # Left alone Spark takes 64 MB at once for each sort and each hash table, however small: a full heap in no time.
     "spark.buffer.pageSize": "2m",
     # Each query's own Java classes cost more to make than a few thousand rows cost without them.
     "spark.sql.codegen.wholeStage": "false",
