@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -144,7 +145,7 @@ class UpdateRun:
 
     def _round(self, total: Update) -> None:
         if time.monotonic() - self._published > _PUBLISHED_EVERY:
-            self._report(total)
+            self._report(total, "RUNNING")
             self._publish()
 
     def _end(self, ended: Update) -> Update:
@@ -166,9 +167,10 @@ class UpdateRun:
         faults = tuple(self._redact(str(error)) for error in failed.errors)
         self._write_report(report.Run(self._id, "FAILED", self._started, seconds, errors=faults), None)
 
-    def _report(self, ended: Update) -> None:
+    def _report(self, ended: Update, state: str | None = None) -> None:
         seconds = time.monotonic() - self._began
-        self._write_report(report.run_of(ended, self._started, seconds, self._notices, self._redact), ended.graph)
+        run = report.run_of(ended, self._started, seconds, self._notices, self._redact)
+        self._write_report(replace(run, state=state or run.state), ended.graph)
 
     def _write_report(self, run: report.Run, graph_: Graph | None) -> None:
         try:

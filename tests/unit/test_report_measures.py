@@ -118,3 +118,15 @@ def test_a_report_on_two_hundred_datasets_takes_less_than_a_second(tmp_path: Pat
     page = write_report(Storage(tmp_path), "big", Run("x", "COMPLETED", NOON.isoformat(), 1.0, datasets), [], graph)
     assert time.monotonic() - began < 1
     assert page.read_text().count("<rect") == 200
+
+
+def test_each_update_stands_once_in_the_report(tmp_path: Path) -> None:
+    def ended(update: str, state: str) -> Run:
+        return Run(update, state, NOON.isoformat(), 1.0)
+
+    storage = Storage(tmp_path)
+    write_report(storage, "p", ended("a", "RUNNING"), [], None)
+    write_report(storage, "p", ended("a", "RUNNING"), [], None)
+    write_report(storage, "p", ended("c", "COMPLETED"), [ended("a", "CANCELED"), ended("b", "CANCELED")], None)
+    kept = json.loads((tmp_path / "system/report/history.json").read_text())["runs"]
+    assert [(run["id"], run["state"]) for run in kept] == [("a", "CANCELED"), ("b", "CANCELED"), ("c", "COMPLETED")]

@@ -41,14 +41,20 @@ def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run
     kept: dict[str, Any] = read_json(folder / "history.json") or {}
     nodes = [node for node in graph.nodes if isinstance(node.dataset, Table)] if graph else []
     measured = _with_newest(run, nodes, storage)
-    # A continuous update is told several times; the last word counts.
-    before = [each for each in from_json(kept.get("runs", ())) if each.id != run.id]
-    runs = (*before, *killed, measured)
+    runs = _history(from_json(kept.get("runs", ())), killed, measured)
     breakdowns = _breakdowns(nodes, storage, kept.get("counts", {})) if graph else kept.get("counts", {})
     picture = _picture(graph, measured) if graph else kept.get("picture", "")
     write_json(folder / "history.json", {"runs": to_json(runs), "counts": breakdowns, "picture": picture})
     shown = [Breakdown(name, told["column"], told["rows"]) for name, told in breakdowns.items()]
     return _write(folder / "index.html", page.render(pipeline, runs, shown, picture))
+
+
+def _history(before: Sequence[Run], killed: Sequence[Run], last: Run) -> list[Run]:
+    """All updates, each once: a continuous one is told several times, and may have been killed since."""
+    ended = {each.id: each.state for each in killed}
+    known = [dataclasses.replace(each, state=ended.get(each.id, each.state)) for each in before if each.id != last.id]
+    told = {each.id for each in known}
+    return [*known, *(each for each in killed if each.id not in told), last]
 
 
 def _write(file: Path, text: str) -> Path:
