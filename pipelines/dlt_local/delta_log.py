@@ -137,6 +137,15 @@ def table_id(table: Path) -> str | None:
     return None if told is None else str(told)
 
 
+def state(table: Path) -> str | None:
+    """Which table it is and its latest commit, ``<id>@<number>``; None where either is not known.
+
+    The number alone is not enough: a table that is built anew may come to the one that it had.
+    """
+    identity = table_id(table)
+    return None if identity is None else f"{identity}@{version(table)}"
+
+
 def files_added(table: Path, since: int) -> tuple[str, ...] | None:
     """The files added by the commits from ``since`` on; None where one of them took rows away, or is not there."""
     found = _file_changes(table, since)

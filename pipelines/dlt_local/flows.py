@@ -106,7 +106,7 @@ class DatasetRunner:
         with active(self._session), registration(self._registry):
             if isinstance(node.dataset, Table) and delta_log.exists(self._path(node.dataset.name)):
                 tables.describe(self._session, node.dataset, self._path(node.dataset.name))
-            seen = {str(name): delta_log.version(self._path(name)) for name in node.inputs}
+            seen = {str(name): delta_log.state(self._path(name)) for name in node.inputs}
             last = read_json(self._storage.progress(node.name)) or {}
             self._check_checkpoints(node, last)
             if self._is_idle(node, last, seen):
@@ -134,7 +134,7 @@ class DatasetRunner:
         table = self._registry.tables.get(name)
         return self._storage.table(name, private=table is not None and table.private)
 
-    def _progress(self, node: Node, seen: Mapping[str, int | None]) -> dict[str, object]:
+    def _progress(self, node: Node, seen: Mapping[str, str | None]) -> dict[str, object]:
         return {
             "inputs": dict(seen),
             "fingerprint": _fingerprint(node) if isinstance(node.dataset, Table) else None,
@@ -146,8 +146,8 @@ class DatasetRunner:
             },
         }
 
-    def _is_idle(self, node: Node, last: Mapping[str, object], seen: Mapping[str, int | None]) -> bool:
-        if not isinstance(node.dataset, Table) or last.get("inputs") != dict(seen):
+    def _is_idle(self, node: Node, last: Mapping[str, object], seen: Mapping[str, str | None]) -> bool:
+        if not isinstance(node.dataset, Table) or last.get("inputs") != dict(seen) or None in seen.values():
             return False
         if not delta_log.exists(self._path(node.dataset.name)):
             return False

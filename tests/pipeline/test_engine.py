@@ -269,6 +269,29 @@ def test_full_and_selective_refresh(spark: SparkSession, tmp_path: Path) -> None
     assert [len(small.table(name)) for name in ("raw", "one", "two")] == [2, 2, 2]
 
 
+def test_a_view_follows_a_table_that_is_built_anew_up_to_the_same_version(spark: SparkSession, tmp_path: Path) -> None:
+    source = f"""
+        from pyspark import pipelines as dp
+
+        @dp.table
+        def raw():
+            return {ROWS}.where("id > 0")
+
+        @dp.materialized_view
+        def copied():
+            return spark.read.table("raw")
+        """
+    small = SmallPipeline(tmp_path, spark, source)
+    small.drop({"id": 1, "name": "a"}, {"id": 2, "name": "b"})
+    small.pipeline.run()
+    before = small.versions()["default/raw"]
+    small.write(source.replace("id > 0", "id > 1"))
+    small.pipeline.run(full_refresh=["raw"])
+    assert small.versions()["default/raw"] == before
+    small.pipeline.run()
+    assert [row["id"] for row in small.table("copied")] == [2]
+
+
 def test_a_deleted_checkpoint_is_told_and_not_passed_over(spark: SparkSession, tmp_path: Path) -> None:
     import shutil
 
