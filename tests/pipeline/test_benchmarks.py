@@ -12,7 +12,11 @@ def bench(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Benc
     return Bench(spark, tmp_path_factory.mktemp("bench"), scale=0.0002, rounds=1, warm_up=0)
 
 
-@pytest.mark.parametrize("name", [name for name in MEASURES if name not in ("growth", "idle")])
+_SMOKE = ("first-load", "versions", "to-gold")
+_MEASURES = [name if name in _SMOKE else pytest.param(name, marks=pytest.mark.long) for name in MEASURES]
+
+
+@pytest.mark.parametrize("name", _MEASURES)
 def test_a_measure_runs_and_its_tables_are_right(bench: Bench, name: str) -> None:
     result = MEASURES[name](bench)
     assert len(result.ours) == len(result.peers) == 1
