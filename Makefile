@@ -19,7 +19,7 @@ test: setup ## Format, lint, types, and all tests that take less than a minute e
 	$(python) -m ruff format --check
 	$(python) -m ruff check
 	$(python) -m mypy
-	$(python) -m pytest -m "not long" -n 2 --dist loadgroup
+	$(python) -m pytest -m "not long" -n 2 --dist loadfile
 
 test-fast: setup ## The tests that need no Spark
 	$(python) -m pytest tests/unit tests/bundle -m "not long"

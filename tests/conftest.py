@@ -9,13 +9,6 @@ from tests.support.shop_pipeline import Shop, StagedShop
 from dlt_local import create_session
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what is dear to make stay in one process: those of a file, and all that use the staged shop."""
-    for item in items:
-        shares_shop = "staged_shop" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("shop" if shares_shop else item.path.name))
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The engine's own session, on two cores."""
