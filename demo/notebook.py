@@ -22,13 +22,14 @@ def run(notebook: Path, storage: Path, spark: SparkSession) -> None:
 
     What are `%md` and `%sql` cells on Databricks are comments of the file, so they are passed over.
     """
-    session = isolated_session(spark, {})
-    with tempfile.TemporaryDirectory() as scratch, active(session):
-        catalog = Catalog(session, "default", Path(scratch))
-        for folder in sorted((storage / "tables").glob("*/*")):
-            catalog.register_table(TableName(folder.parent.name, folder.name), folder)
-        exec(compile(notebook.read_text(encoding="utf-8"), str(notebook), "exec"), {"spark": session})
-        catalog.clear()
+    with tempfile.TemporaryDirectory() as folder:
+        session = isolated_session(spark, {}, Path(folder))
+        with active(session):
+            catalog = Catalog(session, "default", Path(folder))
+            for table in sorted((storage / "tables").glob("*/*")):
+                catalog.register_table(TableName(table.parent.name, table.name), table)
+            exec(compile(notebook.read_text(encoding="utf-8"), str(notebook), "exec"), {"spark": session})
+            catalog.clear()
 
 
 @click.command(name="notebook")
