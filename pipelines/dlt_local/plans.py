@@ -12,6 +12,8 @@ _CATALOG = "spark_catalog."
 _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
 _VIEW = re.compile(r"View \(`(.*)`, \[")
 _IDS = re.compile(r"#\d+L?|\S*dlt_local-\w+")
+# Of a function in a query (`F.transform`) pyspark numbers the variables through the whole process.
+_VARIABLES = re.compile(r"\blambda ([a-z])_\d+")
 _CHANGE_OPTIONS = ("readchangefeed", "readchangedata", "skipchangecommits", "ignorechanges", "ignoredeletes")
 
 
@@ -42,7 +44,7 @@ def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName]) -> 
         real_name: from a table's name as the query has it to the dataset's.
     """
     plan = frame._jdf.queryExecution().analyzed()
-    text = _IDS.sub("#", str(plan.treeString()))
+    text = _VARIABLES.sub(r"lambda \1", _IDS.sub("#", str(plan.treeString())))
     tables: dict[TableName, bool] = {}
     views: dict[str, None] = {}
     for line in text.splitlines():

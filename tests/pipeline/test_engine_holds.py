@@ -257,3 +257,32 @@ def test_secrets_are_written_nowhere(spark: SparkSession, tmp_path: Path) -> Non
     leaked = [(secret, text[:3000]) for secret in SECRETS for text in texts if secret in text]
     assert leaked == []
     assert any("redacted" in text for text in texts)
+
+
+def test_a_query_with_a_function_in_it_is_the_same_query_in_the_next_update(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    small = SmallPipeline(
+        tmp_path,
+        spark,
+        f"""
+        from pyspark import pipelines as dp
+        from pyspark.sql import functions as F
+
+        def doubled(rows):
+            return rows.withColumn("twice", F.transform(F.array("id"), lambda each: each * 2))
+
+        @dp.table
+        def raw():
+            return doubled({ROWS})
+
+        @dp.materialized_view
+        def counted():
+            return doubled(spark.read.table("raw"))
+        """,
+    )
+    small.drop({"id": 1, "name": "a"})
+    small.pipeline.run()
+    again = small.pipeline.run()
+    assert all(dataset.is_idle for dataset in again.datasets)
+    assert small.pipeline.event_log().where("level = 'WARN'").collect() == []
