@@ -17,8 +17,6 @@ from tools.kafka_broker import Broker
 
 from dlt_local import Update, UpdateFailed, delta_log
 
-pytestmark = pytest.mark.long  # a broker, and many batches
-
 PATIENCE = 240.0
 DOWN = 4.0
 SOURCE = """
