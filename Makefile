@@ -1,6 +1,6 @@
 # Every target does the set-up that it needs; tools/setup.sh is done in a moment when there is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long check graph shell format clean
+.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check graph shell format clean
 python := .venv/bin/python
 
 help: ## List the targets

@@ -297,7 +297,7 @@ class DatasetRunner:
                 if self._should_stop():
                     raise Stopped
                 for key, value in settings_for(batch).items():
-                    # The query's session is its own.
+                    # The stream's session is its own, and ends with it.
                     batch.sparkSession.conf.set(key, value)
                 with registration(self._registry):
                     handle(batch, batch_id, _query_id(checkpoint))
