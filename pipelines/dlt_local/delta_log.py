@@ -12,6 +12,8 @@ from pyspark.sql.types import StructType
 
 _FEW = 5
 _LOOKED_BACK = 20
+# Commits that leave a table's rows as they are.
+_OF_NO_ROW = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CLUSTER BY"}
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 
 
@@ -56,6 +58,18 @@ def size_in_bytes(table: Path) -> int:
     return int(_checksum(table).get("tableSizeBytes", 0))
 
 
+def row_count(table: Path) -> int | None:
+    """How many rows the table has; None where that is not told beside the log (a table of many files)."""
+    files = _checksum(table).get("allFiles")
+    if files is None:
+        return None
+    statistics = [json.loads(each.get("stats") or "{}").get("numRecords") for each in files]
+    if None in statistics:
+        return None
+    marked = sum((each.get("deletionVector") or {}).get("cardinality", 0) for each in files)
+    return int(sum(statistics) - marked)
+
+
 def partition_columns(table: Path) -> tuple[str, ...] | None:
     """The columns by which the table's files are divided; None where Delta wrote no checksum."""
     metadata = _checksum(table).get("metadata")
@@ -76,15 +90,15 @@ def clustering_columns(table: Path) -> tuple[str, ...]:
     return tuple(".".join(path) for path in clustering.get("clusteringColumns", ()))
 
 
-def is_marked(table: Path, table_property: str) -> bool:
-    """True where the table has a property set to ``true``."""
-    configuration = _checksum(table).get("metadata", {}).get("configuration", {})
+def is_marked(table: Path, table_property: str, at: int | None = None) -> bool:
+    """True where the table has a property set to ``true``, as of commit ``at`` or of the latest."""
+    configuration = _checksum(table, at).get("metadata", {}).get("configuration", {})
     return str(configuration.get(table_property, "false")).lower() == "true"
 
 
-def _checksum(table: Path) -> dict[str, Any]:
+def _checksum(table: Path, at: int | None = None) -> dict[str, Any]:
     """What Delta writes beside each commit: the table's metadata and totals as of it."""
-    latest = version(table)
+    latest = version(table) if at is None else at
     if latest is None:
         return {}
     try:
@@ -138,12 +152,25 @@ def table_id(table: Path) -> str | None:
 
 
 def state(table: Path) -> str | None:
-    """Which table it is and its latest commit, ``<id>@<number>``; None where either is not known.
+    """Which table it is and the latest commit that could change its rows, ``<id>@<number>``; None where either is not
+    known.
 
     The number alone is not enough: a table that is built anew may come to the one that it had.
     """
-    identity = table_id(table)
-    return None if identity is None else f"{identity}@{version(table)}"
+    identity, latest = table_id(table), version(table)
+    if identity is None or latest is None:
+        return None
+    while latest > 0 and _operation(table, latest) in _OF_NO_ROW:
+        latest -= 1
+    return f"{identity}@{latest}"
+
+
+def _operation(table: Path, commit: int) -> str | None:
+    try:
+        actions = _actions(table, commit)
+    except FileNotFoundError:
+        return None
+    return next((action["commitInfo"].get("operation") for action in actions if "commitInfo" in action), None)
 
 
 def files_added(table: Path, since: int) -> tuple[str, ...] | None:

@@ -13,13 +13,15 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-from dlt_local import causes, delta_log, expectations, faults, tables
+from dlt_local import causes, delta_log, expectations, faults, tables, view_refresh
 from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs, for_target
-from dlt_local.auto_cdc.handler import AutoCdcHandler, CdcMetrics
+from dlt_local.auto_cdc.handler import AutoCdcHandler
+from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.snapshots import Applied, differences
 from dlt_local.auto_cdc.state import State
 from dlt_local.catalog import Catalog, active
+from dlt_local.decomposition import handed_on
 from dlt_local.elements import AutoCdcFlow, Expectation, QueryFlow, Sink, SnapshotCdcFlow, SnapshotSource, Table, View
 from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.graph import Graph, Node, ResolvedFlow
@@ -27,6 +29,7 @@ from dlt_local.names import TableName, quote
 from dlt_local.registry import Registry, registration
 from dlt_local.sizing import settings_for
 from dlt_local.storage import Storage, read_json, write_json
+from dlt_local.view_refresh import Followed
 
 _RETENTION = (
     "pipelines.cdc.tombstoneGCThresholdInSeconds",
@@ -240,20 +243,67 @@ class DatasetRunner:
         assert isinstance(node.dataset, Table)
         path = self._path(node.dataset.name)
         with self._spark_conf(_settings(node, flow)):
-            frame, observed = _observed(self._frame(flow), node)
+            frame = self._frame(flow)
+            source = self._followed(node, flow, frame)
             faults.reach("view.before")
-            stored = tables.stored_schema(self._session, path)
-            if stored is not None and tables.takes(node.dataset, stored, frame.schema, path):
-                writer = tables.replacing(frame, node.dataset)
-            else:
-                writer = tables.reshaping(frame, node.dataset, node.schema)
-            writer.save(str(path))
+            if source is None or not self._refresh_changed(node, source, frame, metrics):
+                self._refresh_whole(node, frame, metrics)
         faults.reach("view.after")
-        self._count(node, path, metrics, observed)
+        if source is not None and view_refresh.is_worth_a_feed(source.path):
+            view_refresh.feed(self._session, source.path)
         # Clustering goes with the schema when that is replaced.
         tables.describe(self._session, node.dataset, path)
-        metrics.batches += 1
         self._on_batch(node.name, flow.flow.name, metrics)
+
+    def _refresh_whole(self, node: Node, frame: DataFrame, metrics: FlowMetrics) -> None:
+        assert isinstance(node.dataset, Table)
+        path = self._path(node.dataset.name)
+        frame, observed = _observed(frame, node)
+        stored = tables.stored_schema(self._session, path)
+        if stored is not None and tables.takes(node.dataset, stored, frame.schema, path):
+            writer = tables.replacing(frame, node.dataset)
+        else:
+            writer = tables.reshaping(frame, node.dataset, node.schema)
+        writer.save(str(path))
+        self._count(node, path, metrics, observed)
+        metrics.batches += 1
+
+    def _followed(self, node: Node, flow: ResolvedFlow, frame: DataFrame) -> Followed | None:
+        """The source of a view that can follow its changes, key by key; None for any other view."""
+        if len(flow.inputs) != 1 or flow.streaming:
+            return None
+        above = next(each for each in self._graph.nodes if each.dataset.name == flow.inputs[0])
+        keys = {each.changes.keys for each in above.flows if each.changes is not None}
+        if len(keys) != 1 or len(above.flows) != sum(each.changes is not None for each in above.flows):
+            return None
+        of_view = view_refresh.keys_of(handed_on(frame), keys.pop())
+        return None if of_view is None else Followed(self._path(flow.inputs[0]), of_view)
+
+    def _refresh_changed(self, node: Node, source: Followed, frame: DataFrame, metrics: FlowMetrics) -> bool:
+        """Work the view out anew for the keys that changed since the last time; False where all of it must be."""
+        assert isinstance(node.dataset, Table)
+        path = self._path(node.dataset.name)
+        last = read_json(self._storage.progress(node.name)) or {}
+        own, since = _fingerprint(node), list((last.get("inputs") or {}).values())
+        stored = tables.stored_schema(self._session, path)
+        if stored is None or not tables.takes(node.dataset, stored, frame.schema, path):
+            return False
+        if own is None or last.get("fingerprint") != own or len(since) != 1 or since[0] is None:
+            return False
+        changed = view_refresh.changed_keys(self._session, source, since[0])
+        if changed is None:
+            return False
+        keys = changed.localCheckpoint()
+        count = keys.count()
+        if view_refresh.is_large_part(path, count):
+            return False
+        if count:
+            part, observed = _observed(frame.join(keys, keys.columns, "left_semi").select(frame.columns), node)
+            metrics.num_output_rows += view_refresh.replace(path, part, keys)
+            if observed is not None:
+                _add_expectations(metrics, node.dataset.expectations, observed.get)
+            metrics.batches += 1
+        return True
 
     def _append(self, node: Node, batch: DataFrame, metrics: FlowMetrics, number: tuple[str, int]) -> None:
         assert isinstance(node.dataset, Table)

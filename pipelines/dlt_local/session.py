@@ -10,11 +10,14 @@ from dlt_local.jars import jars, java
 
 _QUIET = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
 
-# C1 alone has 48 MB for its code and stops compiling when that is full, after a minute or two of this work.
-# Heap and class space begin at the size that planning fills at once: growing to it took 350 collections, not 130.
-_LIGHT = (
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xms1g -Xmn512m -XX:MetaspaceSize=256m"
+# What runs ten times as often as Java's own threshold says is worth the second compiler: that much only large data
+# does. With the usual thresholds it competes with every test for the cores; without it decoding is three times as slow.
+_COMPILERS = (
+    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000 -XX:ReservedCodeCacheSize=256m"
 )
+# Heap and class space begin at the size that planning fills at once: growing to it took 350 collections, not 130.
+_HEAP = "-XX:+UseSerialGC -Xms1g -Xmn512m -XX:MetaspaceSize=256m"
 
 _SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
@@ -24,18 +27,8 @@ _SMALL_DATA = {
     # Each query's own Java classes cost more to make than a few thousand rows cost without them.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # The compiler for long runs competes with the run itself where there are two cores.
-    "spark.driver.extraJavaOptions": f"{_LIGHT} {_QUIET}",
+    "spark.driver.extraJavaOptions": f"{_COMPILERS} {_HEAP} {_QUIET}",
 }
-LARGE_DATA = {
-    "spark.buffer.pageSize": "16m",
-    "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "FALLBACK",
-    "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC {_QUIET}",
-}
-"""Settings for updates of a million rows and more; the defaults suit tests and small tables, where all is fixed cost
-(an AUTO CDC batch of 20 rows: 13 s with Spark's own settings, 4 s with these)."""
 
 _DEFAULTS = {
     "spark.ui.enabled": "false",
@@ -62,7 +55,7 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     """A local Spark session with Delta Lake and the Kafka source, made or already running in this process.
 
     Args:
-        settings: Spark settings over the defaults: `LARGE_DATA`, or ``{"spark.master": "local[4]"}``.
+        settings: Spark settings over the defaults, such as ``{"spark.master": "local[4]"}``.
 
     Raises:
         JavaMissing: no Java 17 or newer.

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-_LARGE_BYTES = 8 * 1024 * 1024
-"""Of files as they lie on disk: some 100,000 changes of a dozen columns."""
+_LARGE_BYTES = 1024 * 1024
+"""Of files as they lie on disk, well packed: some 20,000 changes of a dozen columns."""
 _FOR_LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",

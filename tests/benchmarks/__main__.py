@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from tests.benchmarks import MEASURES
-from tests.benchmarks.bench import Bench, Result
+from tests.benchmarks.bench import Bench, Result, usual
 from tests.benchmarks.page import page, picture, terminal_table
 
 from dlt_local import create_session
@@ -44,7 +44,8 @@ def main(scale: float, rounds: int, only: Sequence[str], to: Path) -> None:
 
 
 def _run(folder: Path, scale: float, rounds: int, names: Sequence[str], console: Console) -> list[Result]:
-    bench = Bench(create_session(), folder, scale, rounds)
+    spark = create_session()
+    bench = Bench(spark, usual(spark), folder, scale, rounds)
     results = []
     for name in names:
         console.print(f"{name} ...")

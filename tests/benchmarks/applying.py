@@ -91,7 +91,7 @@ class _Recipe:
         return seconds(lambda: self._stream(changing, folder / "checkpoint"))
 
     def _create(self, source: Path) -> None:
-        spark = self.bench.spark
+        spark = self.bench.peers
         schema = spark.read.parquet(str(source)).select(*target_columns(NARROW)).schema
         if self.scd_type == "2":
             place = StructType.fromDDL("commit_lsn string, change_lsn string, event_serial_no bigint")
@@ -108,14 +108,14 @@ class _Recipe:
             shutil.copytree(self.loaded, self.target, dirs_exist_ok=True)
 
     def _stream(self, source: Path, checkpoint: Path) -> None:
-        spark = self.bench.spark
+        spark = self.bench.peers
         upsert = recipe.upsert_history if self.scd_type == "2" else recipe.upsert_current
         reader = spark.readStream.schema(spark.read.parquet(str(source)).schema)
         recipe.stream(reader.parquet(str(source)), upsert(self.target), checkpoint)
 
 
 def _assert_same(ours: _Ours, peers: _Recipe) -> None:
-    spark = ours.bench.spark
+    spark = ours.bench.peers
     own, other = (spark.read.format("delta").load(str(path)) for path in (ours.target, peers.target))
     if ours.scd_type == "2":
         # The pipeline's sequence has more fields than the recipe's.

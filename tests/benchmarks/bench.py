@@ -1,5 +1,6 @@
 """What every measure needs: a Spark session, a folder, inputs written once, and a clock."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,12 @@ from tests.benchmarks.records import FILES, Stretch, records
 from cdc import TableSpec, changes, decode
 from dlt_local import LocalPipeline
 
+_USUAL = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+    "spark.sql.session.timeZone": "UTC",
+}
 _PIPELINES = Path(__file__).with_name("pipelines")
 
 
@@ -49,6 +56,9 @@ class Bench:
     """One run of the benchmarks under ``folder``; ``scale`` 1 is the size that the goals speak of."""
 
     spark: SparkSession
+    """What pipelines run on, with the engine's settings."""
+    peers: SparkSession
+    """What the peers run on, with Spark's own settings: no peer is to suffer from settings made for small data."""
     folder: Path
     scale: float
     rounds: int
@@ -71,13 +81,13 @@ class Bench:
         """Records as Parquet files, written on first use."""
         name = f"records-{len(table.columns)}-{stretch.kind}-{stretch.first}-{stretch.count}-{stretch.keys}"
         path = self.folder / (name + ("-schema" if schema_block else ""))
-        return self._written(path, lambda: records(self.spark, table, stretch, schema_block))
+        return self._written(path, lambda: records(self.peers, table, stretch, schema_block))
 
     def changes(self, table: TableSpec, stretch: Stretch) -> Path:
         """The same records decoded: typed changes as Parquet files, written on first use."""
         raw = self.records(table, stretch)
         path = raw.with_name(raw.name.replace("records", "changes"))
-        return self._written(path, lambda: changes(decode(self.spark.read.parquet(str(raw)), table), table))
+        return self._written(path, lambda: changes(decode(self.peers.read.parquet(str(raw)), table), table))
 
     def _written(self, path: Path, make: Callable[[], DataFrame]) -> Path:
         if not path.exists():
@@ -98,6 +108,14 @@ class Bench:
         """Seconds of both, round for round."""
         both = [(ours(), peer()) for _ in range(self.warm_up + self.rounds)][self.warm_up :]
         return tuple(zip(*both, strict=True))
+
+
+def usual(spark: SparkSession) -> SparkSession:
+    """A session as Spark makes one, but for partitions: as many as the machine has use for, not 200."""
+    session = spark.newSession()
+    for name, value in _USUAL.items():
+        session.conf.set(name, value)
+    return session
 
 
 def seconds(action: Callable[[], object]) -> float:

@@ -19,7 +19,7 @@ def to_silver(bench: Bench) -> Result:
     source = bench.records(NARROW, Stretch(0, count, count))
     ours, peer = _Ours(bench, NARROW, source, ""), _Recipe(bench, source)
     times = bench.in_turn(ours, peer)
-    spark = bench.spark
+    spark = bench.peers
     assert_same(
         ours.table("orders_changes").select(*target_columns(NARROW)), spark.read.format("delta").load(str(peer.target))
     )
@@ -35,7 +35,7 @@ def to_gold(bench: Bench) -> Result:
     source = _together(bench, loading, changing)
     ours, peer = _Ours(bench, NARROW, source, "1"), _Floor(bench, source)
     times = bench.in_turn(ours, peer)
-    assert_same(ours.table("orders"), bench.spark.read.format("delta").load(str(peer.target)))
+    assert_same(ours.table("orders"), bench.peers.read.format("delta").load(str(peer.target)))
     measure = "bronze to silver to gold, SCD type 1"
     return Result(measure, "floor: parse once, last change, one write", "at most 2.5 x its time", *times, False, 2.5)
 
@@ -50,7 +50,7 @@ def beside_delta_rs(bench: Bench) -> Result:
     )
     ours, peer = _Ours(bench, NARROW, source, "1"), _DeltaRs(bench, source)
     times = bench.in_turn(ours, peer)
-    ids = bench.spark.read.format("delta").load(str(peer.target)).select("id")
+    ids = bench.peers.read.format("delta").load(str(peer.target)).select("id")
     assert_same(ours.table("orders").select("id"), ids)
     measure = "bronze to silver to gold, SCD type 1"
     return Result(measure, "polars and delta-rs, untyped rows only", "none: for honesty", *times, False, 100)
@@ -96,7 +96,7 @@ class _Ours:
         return seconds(self.bench.pipeline("medallion", self.storage, self.configuration).run)
 
     def table(self, name: str):
-        return self.bench.spark.read.format("delta").load(str(self.storage / "tables" / "default" / name))
+        return self.bench.peers.read.format("delta").load(str(self.storage / "tables" / "default" / name))
 
 
 class _Recipe:
@@ -105,7 +105,7 @@ class _Recipe:
         self.target = Path()
 
     def __call__(self) -> float:
-        spark, folder = self.bench.spark, self.bench.new_folder("recipe")
+        spark, folder = self.bench.peers, self.bench.new_folder("recipe")
         self.target = folder / "target"
         raw, columns = hand_written.raw_row(NARROW), hand_written.typed_columns(NARROW)
         records = spark.readStream.schema(spark.read.parquet(str(self.source)).schema).parquet(str(self.source))
@@ -134,5 +134,5 @@ class _Floor:
     def __call__(self) -> float:
         self.target = self.bench.new_folder("floor") / "target"
         raw, columns = hand_written.raw_row(NARROW), hand_written.typed_columns(NARROW)
-        records = self.bench.spark.read.parquet(str(self.source))
+        records = self.bench.peers.read.parquet(str(self.source))
         return seconds(lambda: floor.write_current(records, raw, columns, self.target))

@@ -35,7 +35,7 @@ def idle(bench: Bench) -> Result:
     storage, folder = bench.new_folder("idle"), bench.new_folder("appends")
     pipeline = bench.pipeline("many", storage, {"input": str(source), "tables": str(bench.rows(50))})
     pipeline.run()
-    rows = bench.spark.range(100).withColumn("text", F.col("id").cast("string"))
+    rows = bench.peers.range(100).withColumn("text", F.col("id").cast("string"))
 
     def append() -> None:
         for _ in range(5):
@@ -67,7 +67,7 @@ class _Updates:
 class _Merges:
     def __init__(self, bench: Bench, loading: Path) -> None:
         self.bench = bench
-        spark = bench.spark
+        spark = bench.peers
         self.target = bench.new_folder("merges") / "target"
         spark.read.parquet(str(loading)).select(*target_columns(NARROW)).write.format("delta").save(str(self.target))
         self.rows = spark.read.parquet(str(loading)).select(*target_columns(NARROW)).limit(100).localCheckpoint()
@@ -76,6 +76,6 @@ class _Merges:
         return seconds(self._merge)
 
     def _merge(self) -> None:
-        table = DeltaTable.forPath(self.bench.spark, str(self.target))
+        table = DeltaTable.forPath(self.bench.peers, str(self.target))
         merge = table.alias("t").merge(self.rows.alias("s"), "t.id = s.id")
         merge.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()

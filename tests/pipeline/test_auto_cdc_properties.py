@@ -4,11 +4,13 @@ All histories go through one pipeline, in a few updates with many flows. AUTO_CD
 AUTO_CDC_SEED which; a failure tells its seed and the command that runs it again.
 """
 
+import json
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,6 +21,8 @@ from tests.support.auto_cdc_model import END, START, Row, rank, snapshot_events,
 from tests.support.histories import COLUMNS, FLOWS, KEYS, SOURCES, Flow, poison
 from tests.support.history_pipeline import SNAPSHOTS, TARGETS, HistoryPipeline
 
+from dlt_local import view_refresh
+from dlt_local.auto_cdc import target as auto_cdc
 from dlt_local.errors import LocalPipelineError
 
 SEED = int(os.environ.get("AUTO_CDC_SEED") or time.time_ns() % 1_000_000_007)
@@ -28,17 +32,83 @@ _AGAIN = (
     f"seed={SEED}; again: AUTO_CDC_SEED={SEED} AUTO_CDC_HISTORIES={HISTORIES} "
     "pytest tests/pipeline/test_auto_cdc_properties.py"
 )
+_VIEWS = """
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+@dp.materialized_view
+def open_rows():
+    opened = spark.read.table("scd2").where("__END_AT IS NULL")
+    return opened.select("history", F.upper("a").alias("a"), F.col("id").alias("key"))
+
+@dp.materialized_view
+def numbered():
+    of_key = Window.partitionBy("history", "id").orderBy("__START_AT")
+    return spark.read.table("scd2").select("id", "history", "b", F.row_number().over(of_key).alias("number"))
+
+@dp.materialized_view
+@dp.expect_or_drop("has b", "b IS NOT NULL")
+def with_b():
+    return spark.read.table("scd1")
+
+@dp.materialized_view
+def summed():
+    return spark.read.table("scd1").groupBy("history").agg(F.sum("b").alias("b"))
+"""
 _VERSIONED = [*[flow.name for flow in FLOWS if flow.scd_type == 2], "snapshot_versions"]
 Key = tuple[Any, ...]
+Tables = Mapping[str, Sequence[Row]]
+
+
+def _by_key(rows: Sequence[Row]) -> dict[Key, list[Row]]:
+    keys: dict[Key, list[Row]] = defaultdict(list)
+    for row in rows:
+        keys[tuple(row[name] for name in KEYS)].append(row)
+    return keys
+
+
+def _open_rows(tables: Tables) -> list[Row]:
+    opened = [row for row in tables["scd2"] if row[END] is None]
+    return [{"history": r["history"], "a": r["a"] and r["a"].upper(), "key": r["id"]} for r in opened]
+
+
+def _numbered(tables: Tables) -> list[Row]:
+    in_order = [sorted(rows, key=lambda row: rank(row[START])) for rows in _by_key(tables["scd2"]).values()]
+    return [
+        {"id": row["id"], "history": row["history"], "b": row["b"], "number": number}
+        for rows in in_order
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
+def _with_b(tables: Tables) -> list[Row]:
+    return [row for row in tables["scd1"] if row["b"] is not None]
+
+
+_RECOMPUTED: Mapping[str, Callable[[Tables], list[Row]]] = {
+    "open_rows": _open_rows,
+    "numbered": _numbered,
+    "with_b": _with_b,
+}
+"""Views that can follow their source, and how they are worked out from it."""
 
 
 @pytest.fixture(scope="module")
-def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> HistoryPipeline:
-    """The pipeline after all batches and the replay of one."""
+def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryPipeline]:
+    """The pipeline after all batches and the replay of one.
+
+    Every other update writes targets anew, the ones between merge; the views follow the changes, however few rows.
+    """
     print(_AGAIN)
-    pipeline = HistoryPipeline(tmp_path_factory.mktemp("histories"), spark, Random(SEED))
-    pipeline.run(HISTORIES, BATCHES)
-    return pipeline
+    pipeline = HistoryPipeline(
+        tmp_path_factory.mktemp("histories"), spark, Random(SEED), extra=_VIEWS, views=(*_RECOMPUTED, "summed")
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        pipeline.before_update = lambda number: patch.setattr(auto_cdc, "REWRITTEN_SHARE", float(2 * (number % 2)))
+        patch.setattr(view_refresh, "LARGE", 0)
+        patch.setattr(view_refresh, "CHANGED_SHARE", float("inf"))
+        pipeline.run(HISTORIES, BATCHES)
+        yield pipeline
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
@@ -53,6 +123,19 @@ def test_type_1_has_the_open_rows_of_type_2(ran: HistoryPipeline) -> None:
     for batch, tables in enumerate(ran.after):
         opened = _opened(tables["versions"])
         _assert_equal(opened, tables["current"], f"current after update {batch}", ran.delivered["clean"])
+
+
+@pytest.mark.parametrize("name", _RECOMPUTED)
+def test_a_view_that_followed_the_changes_is_the_view_worked_out_anew(ran: HistoryPipeline, name: str) -> None:
+    for number, tables in enumerate(ran.after):
+        expected, got = _RECOMPUTED[name](tables), tables[name]
+        assert not difference(expected, got), f"{name} after update {number}, {_AGAIN}\n{difference(expected, got)}"
+
+
+def test_views_follow_the_changes_where_they_can(ran: HistoryPipeline) -> None:
+    views = ran.storage / "tables" / "default"
+    last = {name: _operations(views / name)[-1] for name in (*_RECOMPUTED, "summed")}
+    assert last == {**dict.fromkeys(_RECOMPUTED, "MERGE"), "summed": "WRITE"}
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -102,11 +185,11 @@ def _opened(rows: Sequence[Row]) -> list[Row]:
     return [{name: row[name] for name in COLUMNS} for row in rows if row.get(END) is None]
 
 
-def _by_key(rows: Sequence[Row]) -> dict[Key, list[Row]]:
-    keys: dict[Key, list[Row]] = defaultdict(list)
-    for row in rows:
-        keys[tuple(row[name] for name in KEYS)].append(row)
-    return keys
+def _operations(table: Path) -> list[str]:
+    commits = sorted((table / "_delta_log").glob("*.json"))
+    actions = [json.loads(line) for commit in commits for line in commit.read_text().splitlines()]
+    operations = [action["commitInfo"]["operation"] for action in actions if "commitInfo" in action]
+    return [operation for operation in operations if operation in ("MERGE", "WRITE")]
 
 
 def _assert_equal(

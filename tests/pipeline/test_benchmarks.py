@@ -9,7 +9,7 @@ from tests.benchmarks.page import page, picture
 
 @pytest.fixture(scope="module")
 def bench(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(spark, tmp_path_factory.mktemp("bench"), scale=0.0002, rounds=1, warm_up=0)
+    return Bench(spark, spark, tmp_path_factory.mktemp("bench"), scale=0.0002, rounds=1, warm_up=0)
 
 
 _SMOKE = ("first-load", "versions", "to-gold")

@@ -1,7 +1,7 @@
 """A pipeline with a target for each flow of `histories`, what its sources deliver, and its targets."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -51,6 +51,10 @@ class HistoryPipeline:
     has_snapshots: bool = True
     extra: str = ""
     """More of the pipeline's source file."""
+    views: tuple[str, ...] = ()
+    """Views that it declares."""
+    before_update: Callable[[int], None] = lambda number: None
+    """Called with the number of each update."""
     delivered: dict[str, list[list[Row]]] = field(default_factory=dict)
     snapshots: list[tuple[int, list[Row]]] = field(default_factory=list)
     after: list[dict[str, Table]] = field(default_factory=list)
@@ -104,13 +108,14 @@ class HistoryPipeline:
 
     def update(self) -> None:
         """Run an update, and keep every target as it is then."""
+        self.before_update(len(self.after))
         sources, storage = [str(self.source_file)], str(self.storage)
         LocalPipeline(name="histories", sources=sources, storage=storage, spark=self.spark).run()
         self.after.append(self.tables())
 
     def tables(self) -> dict[str, Table]:
         """Every target as it is now."""
-        names = [*[flow.name for flow in self.flows], *(SNAPSHOTS if self.has_snapshots else ())]
+        names = [*[flow.name for flow in self.flows], *(SNAPSHOTS if self.has_snapshots else ()), *self.views]
         return {name: self.table(name) for name in names}
 
     def table(self, name: str) -> Table:

@@ -259,7 +259,9 @@ def rows(folded: DataFrame) -> DataFrame:
     """
     in_order = Window.partitionBy(KEY).orderBy(SEQ)
     is_last = F.lead(SEQ).over(in_order).isNull()
-    is_new = F.min(ORIGIN).over(Window.partitionBy(KEY)) == BATCH
+    # The state may know a key by nothing but an event that has lost against one of the batch with the same sequence.
+    is_known = (F.col(ORIGIN) != BATCH) | F.col(IS_TOLD_BY_STATE)
+    is_new = ~F.bool_or(is_known).over(Window.partitionBy(KEY))
     last = folded.withColumn("_last", is_last).withColumn(IS_NEW, is_new).where("_last")
     is_live = F.col(OP) == UPSERT
     # A key that came and went within the batch needs no row removed.

@@ -40,19 +40,22 @@ def last_events(events: DataFrame, args: ChangeArgs) -> DataFrame:
     ranked = "_rank" if has_no_order(args.columns) else ROW
     told = F.xxhash64(SEQ, OP, HASH)
     order = Window.partitionBy(KEY).orderBy(F.col(SEQ), F.col(OP), ranked, ARRIVED)
+    so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     same_place = F.lag(SEQ).over(order) == F.col(SEQ)
-    whole = order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    # The last event has seen all of its key, so sums that run along with the order will do.
+    repeats = same_place & (F.lag(told).over(order) == told)
+    ties = same_place & (F.lag(told).over(order) != told)
     return (
         events.withColumn(ranked, rank(F.col(ROW), args.columns))
         .withColumn(HASH, F.xxhash64(ranked))
-        .withColumn("_repeats", F.coalesce(same_place & (F.lag(told).over(order) == told), F.lit(False)))
-        .withColumn("_ties", F.coalesce(same_place & (F.lag(told).over(order) != told), F.lit(False)))
+        .withColumn("_repeats", F.coalesce(repeats, F.lit(False)))
+        .withColumn("_ties", F.coalesce(ties, F.lit(False)))
         .withColumn("_last", F.lead(SEQ).over(order).isNull())
-        .withColumn(EVENTS, F.count(F.lit(1)).over(whole))
-        .withColumn(REPEATS, F.count_if("_repeats").over(whole))
-        .withColumn(TIES, F.count_if("_ties").over(whole))
-        .withColumn(OUT_OF_ORDER, (F.max(ARRIVED).over(whole) > F.col(ARRIVED)).cast("int"))
-        .withColumn(NULL_SEQUENCES, F.count_if(has_null_sequence(args)).over(whole))
+        .withColumn(EVENTS, F.row_number().over(order).cast("bigint"))
+        .withColumn(REPEATS, F.count_if("_repeats").over(so_far))
+        .withColumn(TIES, F.count_if("_ties").over(so_far))
+        .withColumn(OUT_OF_ORDER, (F.max(ARRIVED).over(so_far) > F.col(ARRIVED)).cast("int"))
+        .withColumn(NULL_SEQUENCES, F.count_if(has_null_sequence(args)).over(so_far))
         .where("_last")
         .select(KEY, SEQ, OP, ROW, HASH, EVENTS, REPEATS, TIES, NULL_SEQUENCES, OUT_OF_ORDER)
     )
@@ -80,6 +83,12 @@ def latest_entries(state: DataFrame, expired: Column) -> DataFrame:
     )
     latest = state.groupBy(KEY).agg(F.max(entry).alias("known"))
     return latest.where(~((F.col("known.op") == DELETE) & F.col("known.expired")))
+
+
+def newer(last: DataFrame, of_upsert: str, of_delete: str | None) -> DataFrame:
+    """What `actions` would say where every event is newer than all that is known: the columns that are written by."""
+    action = F.when(F.col(OP) == UPSERT, of_upsert).otherwise(F.lit(of_delete))
+    return last.withColumn(ACTION, action).withColumn(REMEMBERS, F.lit(True))
 
 
 def unknown(last: DataFrame) -> DataFrame:

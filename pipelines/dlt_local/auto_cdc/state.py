@@ -15,6 +15,7 @@ from dlt_local import delta_log
 from dlt_local.auto_cdc import latest
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.names import DELETE, KEY, OP, SEQ, WRITTEN_AT
+from dlt_local.auto_cdc.newest import Place
 from dlt_local.storage import read_json, write_json
 
 _SMALL = 10_000
@@ -47,6 +48,26 @@ class State:
     def read_truncates(self, session: SparkSession) -> DataFrame | None:
         """The truncates, None where there never was one."""
         return _read(session, self.truncates)
+
+    def begin(self, batch: tuple[str, int], newest: Place | None) -> bool:
+        """Note a batch before anything of it is written; True where it was noted before, so an earlier try was cut off.
+
+        Args:
+            batch: the flow's name at Delta, and the number.
+            newest: the greatest sequence with this batch. Noted first it can only be too great, never too small.
+        """
+        app, number = batch
+        begun = read_json(self._begun) or {"batches": {}}
+        write_json(self._begun, {"batches": {**begun["batches"], app: number}, "newest": newest})
+        return bool(begun["batches"].get(app) == number)
+
+    def newest(self) -> Place | None:
+        """The greatest sequence of all batches begun, None where it is not known."""
+        return (read_json(self._begun) or {}).get("newest")
+
+    @property
+    def _begun(self) -> Path:
+        return self.folder / "begun.json"
 
     def expired(self) -> Column:
         """True for an entry older than the retention of tombstones."""
@@ -86,7 +107,12 @@ class State:
         version = delta_log.version(self.log)
         if version is None:
             return False
-        seen = read_json(self.folder / "compaction.json") or {"version": -1, "rows": 0}
+        seen = read_json(self.folder / "compaction.json")
+        if seen is None:
+            # What the first batch left is compact.
+            rows = delta_log.operation_metrics(self.log, version).get("numOutputRows", 0)
+            write_json(self.folder / "compaction.json", {"version": version, "rows": rows})
+            return False
         commits = range(seen["version"] + 1, version + 1)
         added = sum(delta_log.operation_metrics(self.log, commit).get("numOutputRows", 0) for commit in commits)
         if added < max(seen["rows"], _SMALL) and len(commits) < _MANY_FILES:

@@ -1,0 +1,84 @@
+"""What both ways of applying a batch have in common."""
+
+from contextlib import ExitStack
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from dlt_local.auto_cdc import latest
+from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.auto_cdc.events import has_null_key, has_null_sequence
+from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE
+from dlt_local.auto_cdc.state import State
+from dlt_local.auto_cdc.target import Target
+from dlt_local.errors import FlowError
+
+
+class Cache:
+    """Frames that are computed once and let go of together."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Cache":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """The frame, computed at most once.
+
+        As rows, not as Spark's cache with its columns: making those costs more than all that they save here. And what
+        is kept this way stands when a table that it was read from is written.
+        """
+        kept = frame.localCheckpoint(eager=False)
+        self._stack.callback(kept._jdf.logicalPlan().rdd().unpersist, False)
+        return kept
+
+
+class Batch:
+    """What both ways have in common."""
+
+    def __init__(self, args: ChangeArgs, target: Target, state: State, batch: tuple[str, int], cache: Cache) -> None:
+        self.args = args
+        self.target = target
+        self.state = state
+        self.batch = batch
+        self.cache = cache
+
+    def refuse_nulls(self, events: DataFrame, null_keys: int, null_sequences: int, of: int) -> None:
+        """Refuse the batch whole. Sequences are looked at first, as Spark does."""
+        for count, condition, bad, what in (
+            (null_sequences, "NULL_SEQUENCE", has_null_sequence(self.args), "sequence_by"),
+            (null_keys, "NULL_KEY", has_null_key(self.args), f"key ({', '.join(self.args.keys)})"),
+        ):
+            if count:
+                shown = events.where(bad).select(F.to_json(F.struct(KEY, SEQ, ROW)).alias("e")).limit(3).collect()
+                examples = "".join(f"\n    {_plain(row['e'])}" for row in shown)
+                raise FlowError(
+                    f"AUTOCDC_MICROBATCH_VALIDATION.{condition}",
+                    str(self.args.target),
+                    f"{count} of {of} changes of flow `{self.args.flow}` have a null in their {what}; "
+                    f"the batch is refused and {self.args.target} is as it was. For example:{examples}",
+                    "give every part a value in the source (coalesce), or keep such rows out (`where`, an expectation)",
+                )
+
+    def newest_truncate(self, events: DataFrame) -> DataFrame | None:
+        """One row, the greatest sequence of a truncate known or new as TRUNCATED_AT; None where there never was one."""
+        known = self.state.read_truncates(events.sparkSession)
+        if self.args.apply_as_truncates is None and known is None:
+            return None
+        found = events.where(F.col(OP) == TRUNCATE).select(SEQ)
+        every = found if known is None else found.unionByName(known.select(SEQ))
+        return every.agg(F.max(SEQ).alias(latest.TRUNCATED_AT))
+
+    def remember_truncates(self, events: DataFrame) -> None:
+        """Keep the batch's truncates."""
+        self.state.append(events.where(F.col(OP) == TRUNCATE).select(SEQ), self.state.truncates, self.batch)
+
+
+def _plain(text: str) -> str:
+    for own, name in ((KEY, "key"), (SEQ, "sequence"), (ROW, "row")):
+        text = text.replace(own, name)
+    return text

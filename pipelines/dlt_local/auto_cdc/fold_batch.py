@@ -1,0 +1,169 @@
+"""One batch of an SCD type 2 target, or of one whose events tell parts of rows: state first, then target."""
+
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from dlt_local import delta_log, faults
+from dlt_local.auto_cdc import fold, latest
+from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.auto_cdc.batch import Batch
+from dlt_local.auto_cdc.events import has_null_key, has_null_sequence
+from dlt_local.auto_cdc.metrics import CdcMetrics
+from dlt_local.auto_cdc.names import DELETE, EVENT, KEY, OP, ROW, SEQ, TRUNCATE
+from dlt_local.auto_cdc.target import Difference
+from dlt_local.names import END_AT, START_AT, quote
+
+
+class FoldBatch(Batch):
+    """A batch for `fold`."""
+
+    def apply(self, events: DataFrame) -> CdcMetrics:
+        """Bring state and target up to the batch."""
+        session = events.sparkSession
+        events = self.cache.keep(events)
+        counts = events.agg(
+            F.count(F.lit(1)).alias("events"),
+            F.count_if(F.col(OP) == TRUNCATE).alias("truncates"),
+            F.count_if(has_null_sequence(self.args)).alias("null_sequences"),
+            F.count_if(has_null_key(self.args)).alias("null_keys"),
+        ).head()
+        assert counts is not None
+        self.refuse_nulls(events, counts["null_keys"], counts["null_sequences"], counts["events"])
+        if not counts["events"]:
+            return CdcMetrics()
+        facts = self._facts(session, events, every_key=bool(counts["truncates"]))
+        folded = self.cache.keep(fold.fold(facts, self.args))
+        told = self._tell(folded)
+        if self.args.scd_type == 2:
+            plan, planned = fold.actions(folded, self.args), told
+        else:
+            plan = self.cache.keep(fold.rows(folded))
+            planned = self._count(plan)
+        faults.reach("cdc.before")
+        if counts["truncates"]:
+            self.remember_truncates(events)
+        if told["hidden"]:
+            self.state.append(fold.hidden(folded, self.args), self.state.log, self.batch)
+        faults.reach("cdc.between")
+        upserted, deleted = self._write_target(plan, planned)
+        faults.reach("cdc.after")
+        return CdcMetrics(
+            num_upserted_rows=upserted,
+            num_deleted_rows=deleted,
+            num_events=counts["events"],
+            num_late_events=told["late"],
+            num_duplicate_events=told["repeats"] or 0,
+            num_ties=told["ties"],
+            num_out_of_order_keys=told["out_of_order"],
+        )
+
+    def _tell(self, folded: DataFrame) -> Row:
+        new, other = fold.count_actions(self.args)
+        row = folded.agg(
+            new.alias("new"),
+            other.alias("other"),
+            F.count_if(fold.is_to_remember(self.args)).alias("hidden"),
+            F.count_if(fold.IS_LATE).alias("late"),
+            F.sum(fold.REPEATS).alias("repeats"),
+            F.count_if(fold.IS_TIE).alias("ties"),
+            F.count_distinct(F.when(F.col(fold.IS_OUT_OF_ORDER), F.col(KEY))).alias("out_of_order"),
+        ).head()
+        assert row is not None
+        return row
+
+    def _count(self, plan: DataFrame) -> Row:
+        is_put = F.col(fold.ACTION) == fold.PUT
+        row = plan.agg(
+            F.count_if(is_put & F.col(fold.IS_NEW)).alias("new"),
+            F.count_if(~(is_put & F.col(fold.IS_NEW))).alias("other"),
+        ).head()
+        assert row is not None
+        return row
+
+    def _facts(self, session: SparkSession, events: DataFrame, every_key: bool) -> DataFrame:
+        """All that is known of the keys that the batch touches, as far back as the batch can change anything."""
+        none = F.lit(None).cast(fold.existing_type(self.args))
+        own = events.where(F.col(OP) != TRUNCATE).withColumn(fold.ORIGIN, F.lit(fold.BATCH))
+        own = own.withColumn(fold.EXISTING, none)
+        log = self.state.read(session)
+        is_first = log is None and not delta_log.has_rows(self.target.path)
+        if is_first:
+            return self._above_truncates(events, own)
+        bounds = own.groupBy(KEY).agg(F.min(SEQ).alias("since"))
+        parts = [own]
+        if self.args.scd_type == 2:
+            rows = self.cache.keep(self._stored_rows(session, bounds))
+            parts.append(fold.facts_of_target(rows, self.args))
+            if not self.args.is_partial:
+                first = rows.groupBy(_key_of(self.args)).agg(F.min(START_AT).alias("first"))
+                bounds = bounds.join(first, KEY, "left").select(
+                    KEY, F.least("since", F.coalesce("first", "since")).alias("since")
+                )
+        if log is not None:
+            parts.append(self._logged(log, bounds, every_key).withColumn(fold.EXISTING, none))
+        facts = parts[0]
+        for part in parts[1:]:
+            facts = facts.unionByName(part, allowMissingColumns=True)
+        return self._above_truncates(events, facts)
+
+    def _stored_rows(self, session: SparkSession, bounds: DataFrame) -> DataFrame:
+        """The target's rows from the one that the batch's first event of a key falls into; of partial rows, all."""
+        target = self.target.read(session)
+        same_key = [target[quote(key)] == bounds[KEY][key] for key in self.args.keys]
+        condition = same_key[0]
+        for part in same_key[1:]:
+            condition = condition & part
+        if not self.args.is_partial:
+            condition = condition & (target[END_AT].isNull() | (target[END_AT] >= bounds["since"]))
+        return target.join(bounds, condition, "left_semi")
+
+    def _logged(self, log: DataFrame, bounds: DataFrame, every_key: bool) -> DataFrame:
+        log = log.where(F.col(KEY).isNotNull())
+        if not every_key:
+            within = F.col("b.since").isNotNull()
+            if not self.args.is_partial:
+                within = within & (F.col(f"l.{SEQ}") >= F.col("b.since"))
+            same_key = F.col(f"l.{KEY}") == F.col(f"b.{KEY}")
+            log = log.alias("l").join(bounds.alias("b"), same_key & within, "left_semi")
+        log = self.state.without_expired(log, with_past=self.args.is_partial)
+        return log.select(*EVENT).withColumn(fold.ORIGIN, F.lit(fold.STATE))
+
+    def _above_truncates(self, events: DataFrame, facts: DataFrame) -> DataFrame:
+        """Facts older than the newest truncate count for nothing; their keys stay, so that their rows go."""
+        truncated = self.newest_truncate(events)
+        if truncated is None:
+            return facts
+        gone = F.coalesce(F.col(SEQ) < F.col(latest.TRUNCATED_AT), F.lit(False))
+        with_kind = facts.crossJoin(F.broadcast(truncated))
+        return (
+            with_kind.withColumn(OP, F.when(gone, F.lit(DELETE)).otherwise(F.col(OP)))
+            .withColumn(ROW, F.when(~gone, F.col(ROW)))
+            .drop(latest.TRUNCATED_AT)
+        )
+
+    def _write_target(self, plan: DataFrame, planned: Row) -> tuple[int, int]:
+        columns = {name: F.col(f"{ROW}.{quote(name)}") for name in self.args.columns.names}
+        if self.args.scd_type == 2:
+            columns |= {START_AT: F.col(fold.START), END_AT: F.col(fold.END)}
+        if not planned["other"]:
+            new = plan.where(F.col(fold.ACTION) == fold.PUT).select(*[c.alias(n) for n, c in columns.items()])
+            return (self.target.append(new, self.batch), 0) if planned["new"] else (0, 0)
+        values = {name: F.col(f"s.{ROW}.{quote(name)}") for name in self.args.columns.names}
+        on: tuple[Column, ...] = ()
+        if self.args.scd_type == 2:
+            values |= {START_AT: F.col(f"s.{fold.START}"), END_AT: F.col(f"s.{fold.END}")}
+            on = (F.col(f"t.{START_AT}") == F.col(f"s.{fold.START}"),)
+        return self.target.change(
+            Difference(
+                plan,
+                rows=planned["new"] + planned["other"],
+                on=on,
+                values=values,
+                is_put=F.col(f"s.{fold.ACTION}") == fold.PUT,
+                changes=F.lit(True),
+            )
+        )
+
+
+def _key_of(args: ChangeArgs) -> Column:
+    return F.struct(*[F.col(quote(key)).alias(key) for key in args.keys]).alias(KEY)

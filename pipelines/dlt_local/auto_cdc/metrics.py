@@ -1,0 +1,24 @@
+"""What a batch of AUTO CDC did, in numbers."""
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class CdcMetrics:
+    """What one batch did; rows of the target and events of the source."""
+
+    num_upserted_rows: int = 0
+    num_deleted_rows: int = 0
+    num_events: int = 0
+    num_late_events: int = 0
+    """Events older than what the target already knew of their key. SCD type 1 counts those of keys for which the
+    batch has nothing newer."""
+    num_duplicate_events: int = 0
+    """Events told before with the same sequence, kind and row."""
+    num_ties: int = 0
+    """Events of one key that share their sequence and differ."""
+    num_out_of_order_keys: int = 0
+    """Keys whose last event to arrive in the batch is not the last in sequence."""
+
+    def __add__(self, other: "CdcMetrics") -> "CdcMetrics":
+        return CdcMetrics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
