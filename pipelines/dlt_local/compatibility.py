@@ -82,7 +82,12 @@ FEATURES = (
     Feature(_ARGUMENTS, "path", "accepted", "every table lies under the storage folder"),
     Feature(_ARGUMENTS, "row_filter", "accepted", "open-source Delta has no row filters: everybody sees all rows"),
     Feature(_ARGUMENTS, "cluster_by_auto", "accepted", "give `cluster_by` to cluster"),
-    Feature(_ARGUMENTS, "refresh_policy", "accepted", "a materialized view is worked out whole"),
+    Feature(
+        _ARGUMENTS,
+        "refresh_policy",
+        "accepted",
+        "always as `auto`: a large view follows the keys that changed where it can, or is worked out whole",
+    ),
     Feature(_ARGUMENTS, "max_allowable_consecutive_failures", "accepted", "a hook that fails goes on being called"),
     Feature(
         _ARGUMENTS, "private, temporary", "runs", "the table is kept under `system/private`, out of people's sight"
@@ -98,8 +103,14 @@ FEATURES = (
     Feature(_PROPERTIES, "pipelines.reset.allowed", "runs", "`false` keeps a table out of every full refresh"),
     Feature(_PROPERTIES, "pipelines.cdc.tombstoneGCThresholdInSeconds", "runs", "172800 by default"),
     Feature(_PROPERTIES, "pipelines.applyChanges.tombstoneGCThresholdInSeconds", "runs", "older name of the one above"),
-    Feature(_PROPERTIES, "pipelines.autoOptimize.managed", "accepted", "nothing is optimized behind your back"),
-    Feature(_PROPERTIES, "pipelines.autoOptimize.zOrderCols", "accepted", "use `cluster_by`"),
+    Feature(
+        _PROPERTIES,
+        "pipelines.autoOptimize.managed",
+        "runs",
+        "true by default: OPTIMIZE after 64 new small files, VACUUM once a day, at the end of an update; in a "
+        "pipeline's configuration it holds for all its tables",
+    ),
+    Feature(_PROPERTIES, "pipelines.autoOptimize.zOrderCols", "runs", "for that OPTIMIZE; better, use `cluster_by`"),
     Feature(
         _PROPERTIES, "pipelines.trigger.interval", "accepted", "`run --continuous --trigger-interval` holds for all"
     ),

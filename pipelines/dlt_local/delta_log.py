@@ -58,6 +58,11 @@ def size_in_bytes(table: Path) -> int:
     return int(_checksum(table).get("tableSizeBytes", 0))
 
 
+def file_count(table: Path) -> int:
+    """The number of the table's live data files."""
+    return int(_checksum(table).get("numFiles", 0))
+
+
 def row_count(table: Path) -> int | None:
     """How many rows the table has; None where that is not told beside the log (a table of many files)."""
     files = _checksum(table).get("allFiles")

@@ -57,6 +57,10 @@ class Storage:
         """What the last completed update saw of a target's inputs, as JSON."""
         return self.system / "progress" / f"{_safe(target)}.json"
 
+    def maintenance(self, name: str) -> Path:
+        """What was last done to keep a table in shape, as JSON."""
+        return self.system / "maintenance" / f"{_safe(name)}.json"
+
     @property
     def resets(self) -> Path:
         """One file for each full refresh that was begun and not finished."""

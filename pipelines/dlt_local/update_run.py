@@ -7,7 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from dlt_local import causes, continuous, event_log, report, update
+from pyspark.sql import SparkSession
+
+from dlt_local import causes, continuous, delta_log, event_log, maintenance, report, update
+from dlt_local.auto_cdc.state import State
 from dlt_local.elements import Table, View
 from dlt_local.errors import LocalPipelineError
 from dlt_local.event_log import EventLog
@@ -103,6 +106,7 @@ class UpdateRun:
 
             stop, interval = self._stop, self._interval
             ended = once(0) if stop is None else continuous.repeat(once, stop, interval, self._retry, self._round)
+            self._keep_in_shape(catalog.session, registry, ended)
         return self._end(ended)
 
     def _define(self, wanted: Sequence[Node]) -> None:
@@ -158,6 +162,28 @@ class UpdateRun:
         if ended.state == "FAILED":
             raise UpdateFailed(ended, ended.errors)
         return ended
+
+    def _keep_in_shape(self, session: SparkSession, registry: Registry, ended: Update) -> None:
+        """Maintenance of what this update has written; what goes wrong in it fails no update."""
+        written = {each.name for each in ended.datasets if each.state == "COMPLETED" and not each.is_idle}
+        storage = self._pipeline.storage
+        kept = [maintenance.Table("event_log", storage.event_log, {})]
+        for name, table in registry.tables.items():
+            if str(name) in written:
+                path = storage.table(name, private=table.private)
+                kept.append(maintenance.Table(str(name), path, table.table_properties))
+                log = State(storage.auto_cdc(name), 0).log
+                kept.append(maintenance.Table(f"{name} state", log, table.table_properties))
+        for each in kept:
+            if not delta_log.exists(each.path) or not maintenance.is_wanted(each, self._pipeline.configuration):
+                continue
+            try:
+                for done in maintenance.keep_in_shape(session, each, storage.maintenance(each.name)):
+                    message = f"{done.operation} of {done.table}: {done.files_before} files, now {done.files_after}."
+                    self._log.emit("maintenance_progress", message, {"operation": done.operation}, dataset=done.table)
+            except Exception as error:
+                message = f"{each.name} could not be kept in shape: {causes.sentence(error)}"
+                self._log.emit("maintenance_progress", message, level="WARN", error=error)
 
     def _refused(self, failed: UpdateFailed) -> None:
         if failed.update is not None:
