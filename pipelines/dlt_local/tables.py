@@ -13,6 +13,7 @@ from dlt_local.elements import Table
 from dlt_local.errors import FlowError
 from dlt_local.names import parts, quote
 
+_NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
 _DELETION_VECTORS = "delta.enableDeletionVectors"
 # A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
 # deletion vectors; in a large one marking rows is what keeps an update's cost from growing with the table.
@@ -50,7 +51,8 @@ def _build(builder: DeltaTableBuilder, table: Table, schema: StructType, path: P
         builder = builder.partitionedBy(*table.partition_cols)
     if table.cluster_by:
         builder = builder.clusterBy(*table.cluster_by)
-    for key, value in table.table_properties.items():
+    # Nobody filters what only this pipeline reads, batch by batch: the least and greatest of its columns save nothing.
+    for key, value in (({_NO_STATISTICS: "0"} if table.private else {}) | dict(table.table_properties)).items():
         builder = builder.property(key, value)
     builder.execute()
 

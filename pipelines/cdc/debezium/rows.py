@@ -36,4 +36,6 @@ def unknown(row: Column, in_order: Column, names: tuple[str, ...], excluded: tup
 
 def missing(row: Column, names: tuple[str, ...]) -> Column:
     """Those of the fields that the row image lacks: it has not even a null for them."""
+    if not names:
+        return F.array().cast("array<string>")
     return F.array_except(F.array(*map(F.lit, names)).cast("array<string>"), F.map_keys(row))

@@ -15,6 +15,8 @@ from cdc.spec.model import ColumnSpec, TableSpec
 CHANGE, REJECT, IGNORED = "change", "reject", "ignored"
 _OPS = ("c", "u", "d", "r", "t")
 _WITH_ROW = ("c", "u", "r")
+Case = tuple[Column, Column]
+"""A condition, and what is wrong where it holds."""
 
 
 def verdict(
@@ -64,12 +66,15 @@ def fault_of_columns(table: TableSpec, *, op: Column, missing_fields: Column) ->
     """The first thing that is wrong with a single value, for `verdict`; null where there is none."""
     needs_row = op.isin(*_WITH_ROW)
     faults = (
-        *(F.when(op != "t", missing) for missing in _missing_keys(table)),
+        *((is_missing & (op != "t"), fault) for is_missing, fault in _missing_keys(table)),
         *_wrong_types(table),
-        *(F.when(needs_row, absent) for absent in _absent_values(table, missing_fields, op)),
+        *((is_absent & needs_row, fault) for is_absent, fault in _absent_values(table, missing_fields, op)),
     )
-    # Not a coalesce: generated as one method, that would be too long for the JVM to compile.
-    return F.get(F.array_compact(F.array(*faults)), F.lit(0))
+    # Not a chain of `or`, nor a coalesce: generated as one method, that would be too long for the JVM to compile.
+    is_any = F.greatest(*(is_one for is_one, _ in faults), F.lit(False), F.lit(False))
+    first = F.get(F.array_compact(F.array(*(F.when(is_one, fault) for is_one, fault in faults))), F.lit(0))
+    # Nearly every record is right; an array of faults is made for those that are not.
+    return F.when(is_any, first)
 
 
 def _change() -> Column:
@@ -110,37 +115,37 @@ def _position_faults(table: TableSpec, source: Column, total_order: Column) -> I
     yield F.when(fault.isNotNull(), _reject(Reason.MISSING_POSITION, fault))
 
 
-def _missing_keys(table: TableSpec) -> Iterator[Column]:
+def _missing_keys(table: TableSpec) -> Iterator[Case]:
     for column in columns.key_columns(table):
         is_missing = columns.text_of(column, table).isNull()
-        yield F.when(is_missing, _fault(Reason.MISSING_KEY, column, "null in the row and in the record key"))
+        yield is_missing, _fault(Reason.MISSING_KEY, column, "null in the row and in the record key")
 
 
-def _wrong_types(table: TableSpec) -> Iterator[Column]:
+def _wrong_types(table: TableSpec) -> Iterator[Case]:
     """A text that its conversion made null: the only way in which one says that it cannot convert."""
     for column in table.columns:
         if conversion_of(column, table.connector).is_total:
             continue
         text = columns.known_text(column, table)
         is_wrong = text.isNotNull() & F.col(f"`{column.target}`").isNull()
-        yield F.when(is_wrong, _fault(Reason.WRONG_TYPE, column, f" is no {column.type}", text))
+        yield is_wrong, _fault(Reason.WRONG_TYPE, column, f" is no {column.type}", text)
 
 
-def _absent_values(table: TableSpec, missing_fields: Column, op: Column) -> Iterator[Column]:
+def _absent_values(table: TableSpec, missing_fields: Column, op: Column) -> Iterator[Case]:
     for column in table.columns:
         text, unavailable = columns.text_of(column, table), columns.is_unavailable(column, table)
         if column.on_missing == "reject":
             is_missing = F.array_contains(missing_fields, column.name)
-            yield F.when(is_missing, _fault(Reason.MISSING_FIELD, column, "the record has no such field"))
+            yield is_missing, _fault(Reason.MISSING_FIELD, column, "the record has no such field")
         if not column.nullable and column.target not in table.key:
             what = f"null, and {column.type} NOT NULL at the source"
             is_null = text.isNull()
             if column.null_is_unchanged:
                 is_null &= ~columns.is_unchanged_null(column, table, op)
-            yield F.when(is_null, _fault(Reason.UNEXPECTED_NULL, column, what))
+            yield is_null, _fault(Reason.UNEXPECTED_NULL, column, what)
         if column.unavailable == "reject" and unavailable is not None:
             what = "the connector did not know the unchanged value"
-            yield F.when(unavailable, _fault(Reason.UNAVAILABLE_VALUE, column, what))
+            yield unavailable, _fault(Reason.UNAVAILABLE_VALUE, column, what)
 
 
 def _fault(reason: Reason, column: ColumnSpec, what: str, text: Column | None = None) -> Column:

@@ -69,6 +69,23 @@ def rank(row: Column, columns: StructType) -> Column:
     return comparable(row, columns)
 
 
+def fingerprint(row: Column, columns: StructType) -> Column:
+    """bigint: a hash of the row by which a repeated event is told from a tie.
+
+    Nulls count in it. Spark's own hash passes over them, so that (1, null) and (null, 1) would be the same.
+    """
+    return F.xxhash64(*_hashed(row, columns))
+
+
+def _hashed(value: Column, type_: DataType) -> list[Column]:
+    if isinstance(type_, StructType):
+        return [value.isNull(), *(part for f in type_.fields for part in _hashed(value[f.name], f.dataType))]
+    if isinstance(type_, ArrayType | MapType | VariantType):
+        whole = F.struct(comparable(value, type_).alias("value"))
+        return [F.to_json(whole, {"ignoreNullFields": "false"})]
+    return [value.isNull(), value]
+
+
 def comparable(value: Column, type_: DataType) -> Column:
     """The value in a form that has an order and equality: maps have neither, a variant no order."""
     if not has_no_order(type_):

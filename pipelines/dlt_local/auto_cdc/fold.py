@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.events import comparable, rank
+from dlt_local.auto_cdc.events import comparable, fingerprint, rank
 from dlt_local.auto_cdc.names import ARRIVED, AUTHORED, DELETE, EVENT, KEY, OP, ROW, SEQ, UPSERT
 from dlt_local.names import END_AT, OWN_PREFIX, START_AT, quote
 
@@ -101,7 +101,7 @@ def _one_fact_a_sequence(facts: DataFrame, args: ChangeArgs) -> DataFrame:
     # Of equal facts the one that is known longest: what the state knows need not be remembered again.
     place = F.struct(wins, rank(F.col(ROW), args.columns).alias("row"), authored.alias("authored"), -F.col(ORIGIN))
     fact = F.struct(OP, ROW, AUTHORED, ORIGIN)
-    told = F.xxhash64(OP, rank(F.col(ROW), args.columns), authored)
+    told = F.xxhash64(OP, fingerprint(F.col(ROW), args.columns), authored)
     of_target = F.col(ORIGIN) == TARGET
     from_batch = F.col(ORIGIN) == BATCH
     counted = facts.groupBy(KEY, SEQ).agg(

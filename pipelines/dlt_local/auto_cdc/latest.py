@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.events import has_no_order, has_null_sequence, rank
+from dlt_local.auto_cdc.events import fingerprint, has_no_order, has_null_sequence, rank
 from dlt_local.auto_cdc.names import ARRIVED, DELETE, KEY, OP, ROW, SEQ, UPSERT, WRITTEN_AT
 from dlt_local.names import OWN_PREFIX
 
@@ -47,7 +47,7 @@ def last_events(events: DataFrame, args: ChangeArgs) -> DataFrame:
     ties = same_place & (F.lag(told).over(order) != told)
     return (
         events.withColumn(ranked, rank(F.col(ROW), args.columns))
-        .withColumn(HASH, F.xxhash64(ranked))
+        .withColumn(HASH, fingerprint(F.col(ROW), args.columns))
         .withColumn("_repeats", F.coalesce(repeats, F.lit(False)))
         .withColumn("_ties", F.coalesce(ties, F.lit(False)))
         .withColumn("_last", F.lead(SEQ).over(order).isNull())
