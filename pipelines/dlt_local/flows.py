@@ -3,6 +3,7 @@ and in the AUTO CDC handler."""
 
 import hashlib
 import json
+import shutil
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -340,6 +341,7 @@ class DatasetRunner:
         metrics: FlowMetrics,
     ) -> None:
         checkpoint = self._storage.checkpoint(node.name, flow.flow.name)
+        _clear_half_begun(checkpoint)
         failure: list[Exception] = []
 
         def on_batch(batch: DataFrame, batch_id: int) -> None:
@@ -375,6 +377,7 @@ class DatasetRunner:
 
     def _stream_to_sink(self, node: Node, sink: Sink, flow: ResolvedFlow, metrics: FlowMetrics) -> None:
         checkpoint = self._storage.checkpoint(node.name, flow.flow.name)
+        _clear_half_begun(checkpoint)
         with self._spark_conf(_settings(node, flow)):
             writer = self._frame(flow).writeStream
             if sink.handler is None:
@@ -552,6 +555,13 @@ def _add_expectations(metrics: FlowMetrics, rules: tuple[Expectation, ...], told
 def _query_id(checkpoint: Path) -> str:
     """The streaming query's identity; it is made with the checkpoint and goes with it."""
     return str(json.loads((checkpoint / "metadata").read_text())["id"])
+
+
+def _clear_half_begun(checkpoint: Path) -> None:
+    """Remove what a kill has left of a first batch that had not begun: half a file, over which Spark never starts."""
+    if not any(file.name.isdigit() for file in (checkpoint / "offsets").glob("*")):
+        for part in ("offsets", "commits", "state"):
+            shutil.rmtree(checkpoint / part, ignore_errors=True)
 
 
 def _reached(checkpoint: Path) -> dict[str, object]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 from tests.benchmarks import recipe
-from tests.benchmarks.bench import Bench, Result, assert_same, deliver, seconds
+from tests.benchmarks.bench import Bench, Result, assert_same, deliver, seconds, size_in_bytes
 from tests.benchmarks.records import Stretch
 from tests.benchmarks.tables import NARROW
 
@@ -21,7 +21,7 @@ def first_load(bench: Bench) -> Result:
     loading = bench.changes(NARROW, Stretch(0, count, count))
     times = bench.in_turn(lambda: ours.apply(None, loading), lambda: peers.apply(None, loading))
     _assert_same(ours, peers)
-    return Result("first load of a target, SCD type 1", "recipe's MERGE", "1.5 x as fast", *times, True, 1.5)
+    return Result("first load of a target, SCD type 1", "recipe's MERGE", "1.5 x as fast", *times, True, 1.5, count)
 
 
 def current_rows(bench: Bench) -> Result:
@@ -41,7 +41,9 @@ def _apply(bench: Bench, scd_type: str, measure: str, peer: str, limit: float) -
     ours, peers = _Ours(bench, scd_type), _Recipe(bench, scd_type)
     times = bench.in_turn(lambda: ours.apply(loading, changing), lambda: peers.apply(loading, changing))
     _assert_same(ours, peers)
-    return Result(measure, peer, f"{limit} x as fast", *times, True, limit)
+    written = (ours.written / count, peers.written / count)
+    notes = "{}: {:.0f} bytes written for each change, by the recipe {:.0f}".format(measure, *written)
+    return Result(measure, peer, f"{limit} x as fast", *times, True, limit, count, notes)
 
 
 class _Ours:
@@ -52,6 +54,7 @@ class _Ours:
         self.input = bench.new_folder("input")
         self.loaded: Path | None = None
         self.target = Path()
+        self.written = 0
 
     def apply(self, loading: Path | None, changing: Path) -> float:
         storage = self.bench.new_folder("ours")
@@ -61,7 +64,10 @@ class _Ours:
             shutil.copytree(self.loaded, storage, dirs_exist_ok=True)
         deliver(changing, self.input, "2-")
         self.target = storage / "tables" / "default" / "target"
-        return seconds(self._pipeline(storage).run)
+        before = size_in_bytes(storage)
+        took = seconds(self._pipeline(storage).run)
+        self.written = size_in_bytes(storage) - before
+        return took
 
     def _load(self, loading: Path) -> None:
         shutil.rmtree(self.input)
@@ -80,6 +86,7 @@ class _Recipe:
         self.bench, self.scd_type = bench, scd_type
         self.loaded: Path | None = None
         self.target = Path()
+        self.written = 0
 
     def apply(self, loading: Path | None, changing: Path) -> float:
         folder = self.bench.new_folder("recipe")
@@ -88,7 +95,10 @@ class _Recipe:
             self._create(changing)
         else:
             self._load(loading)
-        return seconds(lambda: self._stream(changing, folder / "checkpoint"))
+        before = size_in_bytes(self.target)
+        took = seconds(lambda: self._stream(changing, folder / "checkpoint"))
+        self.written = size_in_bytes(self.target) - before
+        return took
 
     def _create(self, source: Path) -> None:
         spark = self.bench.peers

@@ -37,6 +37,8 @@ class Result:
     """True where the ratio is the peer's time over ours (so many times as fast), false where it is ours over the
     peer's."""
     limit: float
+    rows: int = 0
+    """Rows that go in; 0 where they do not matter."""
     notes: str = ""
 
     @property
@@ -44,6 +46,11 @@ class Result:
         """Of the medians."""
         ours, peer = median(self.ours), median(self.peers)
         return peer / ours if self.is_faster_goal else ours / peer
+
+    @property
+    def rows_a_second_and_core(self) -> float:
+        """Of ours."""
+        return self.rows / median(self.ours) / (os.cpu_count() or 1)
 
     @property
     def is_reached(self) -> bool:
@@ -123,6 +130,11 @@ def seconds(action: Callable[[], object]) -> float:
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
+
+
+def size_in_bytes(folder: Path) -> int:
+    """All that lies in a folder: what was written, where nothing is removed."""
+    return sum(file.stat().st_size for file in folder.rglob("*.parquet"))
 
 
 def deliver(source: Path, to: Path, prefix: str = "") -> None:

@@ -11,7 +11,7 @@ _WIDTH, _ROW, _NAMES = 900, 44, 330
 
 def terminal_table(results: Sequence[Result]) -> Table:
     """One row per measure."""
-    table = Table("measure", "beside", "ours s", "peer's s", "ratio", "goal", "")
+    table = Table("measure", "beside", "ours s", "peer's s", "ratio", "goal", "", "rows/s/core")
     for result in results:
         table.add_row(*_cells(result))
     return table
@@ -19,10 +19,11 @@ def terminal_table(results: Sequence[Result]) -> Table:
 
 def page(results: Sequence[Result], machine: str, scale: float, rounds: int) -> str:
     """docs/performance.md: grain, one table row per measure."""
-    head = ("measure", "beside", "ours, s", "the peer's, s", "ratio", "goal", "")
+    head = ("measure", "beside", "ours, s", "the peer's, s", "ratio", "goal", "", "rows/s/core")
     lines = [f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *map(_cells, results))]
     size = "the size that the goals speak of" if scale == 1 else f"{scale:g} of the size that the goals speak of"
-    return _PAGE.format(table="\n".join(lines), machine=machine, size=size, rounds=rounds)
+    notes = "".join(f"- {result.notes}\n" for result in results if result.notes)
+    return _PAGE.format(table="\n".join(lines), notes=notes, machine=machine, size=size, rounds=rounds)
 
 
 def picture(results: Sequence[Result]) -> str:
@@ -60,6 +61,7 @@ def _cells(result: Result) -> tuple[str, ...]:
         ratio,
         result.goal,
         "reached" if result.is_reached else "not reached",
+        f"{result.rows_a_second_and_core:,.0f}" if result.rows else "",
     )
 
 
@@ -73,6 +75,9 @@ Machine: {machine}. Size: {size}. {rounds} timed rounds each, after one to warm 
 ![How far each measure is from its goal](performance.svg)
 
 {table}
+
+{notes}
+The driver's heap, which is the executor's too, is the engine's default of 3 GiB.
 
 *Recipe*: what tutorials teach, `foreachBatch` with from_json of the whole envelope, `row_number` per key and MERGE
 (tests/benchmarks/recipe.py). *Floor*: what no way can do without, the needed fields parsed once, the last change of

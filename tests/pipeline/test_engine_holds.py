@@ -139,6 +139,17 @@ def test_a_checkpoint_of_which_a_part_is_gone_makes_no_wrong_table(spark: SparkS
     assert len(small.table("raw")) == 2
 
 
+def test_a_kill_while_the_first_batch_was_being_planned_hinders_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef raw():\n    return {ROWS}\n")
+    small.drop({"id": 1, "name": "a"})
+    offsets = small.pipeline.storage.checkpoint("default.raw", "default.raw") / "offsets"
+    offsets.mkdir(parents=True)
+    # Spark writes a batch's plan under another name first.
+    (offsets / ".0.6f9619ff.tmp").write_text("v1")
+    small.pipeline.run()
+    assert [row["id"] for row in small.table("raw")] == [1]
+
+
 def test_a_full_disk_is_told_and_stops_only_what_it_hits(spark: SparkSession, tmp_path: Path) -> None:
     source = f"""
         from pyspark import pipelines as dp
