@@ -171,11 +171,14 @@ def state(table: Path) -> str | None:
 
 
 def _operation(table: Path, commit: int) -> str | None:
+    """What a commit calls itself; it says so first, before its files, of which there can be many."""
     try:
-        actions = _actions(table, commit)
+        with (table / "_delta_log" / f"{commit:020d}.json").open(encoding="utf-8") as lines:
+            told = json.loads(next(lines, "{}")).get("commitInfo", {})
     except FileNotFoundError:
         return None
-    return next((action["commitInfo"].get("operation") for action in actions if "commitInfo" in action), None)
+    operation: str | None = told.get("operation")
+    return operation
 
 
 def files_added(table: Path, since: int) -> tuple[str, ...] | None:

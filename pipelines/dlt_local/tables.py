@@ -85,7 +85,8 @@ def takes(table: Table, stored: StructType, rows: StructType, path: Path) -> boo
 
 def replacing(frame: DataFrame, table: Table) -> DataFrameWriter:
     """A writer that replaces a table's rows and leaves all else as it is."""
-    writer = frame.write.format("delta").mode("overwrite")
+    # Whatever the user's session says: a partition that has lost all its rows is to go too.
+    writer = frame.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
     # Replaced by a condition that every row meets, since a plain overwrite forgets the clustering.
     return writer.option("replaceWhere", "true") if table.cluster_by else writer
 

@@ -118,7 +118,8 @@ class Target:
                 ]
             )
         )
-        writer = rows.write.format("delta").mode("overwrite")
+        # Whatever the user's session says: a partition that has lost all its rows is to go too.
+        writer = rows.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
         if delta_log.clustering_columns(self.path):
             # A plain overwrite forgets them.
             writer = writer.option("replaceWhere", "true")
