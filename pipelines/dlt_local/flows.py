@@ -3,7 +3,6 @@ and in the AUTO CDC handler."""
 
 import hashlib
 import json
-import shutil
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -245,13 +244,15 @@ class DatasetRunner:
         path = self._path(node.dataset.name)
         with self._spark_conf(_settings(node, flow)):
             frame = self._frame(flow)
-            source = self._followed(node, flow, frame)
+            source = self._followed(flow, frame)
             faults.reach("view.before")
             if source is None or not self._refresh_changed(node, source, frame, metrics):
                 self._refresh_whole(node, frame, metrics)
         faults.reach("view.after")
-        if source is not None and view_refresh.is_worth_a_feed(source.path):
-            view_refresh.feed(self._session, source.path)
+        if source is not None:
+            # Views of one source are refreshed side by side, and Delta refuses the second of two such commits.
+            with self._settings:
+                view_refresh.turn_on_feed(self._session, source.path)
         # Clustering goes with the schema when that is replaced.
         tables.describe(self._session, node.dataset, path)
         self._on_batch(node.name, flow.flow.name, metrics)
@@ -269,9 +270,9 @@ class DatasetRunner:
         self._count(node, path, metrics, observed)
         metrics.batches += 1
 
-    def _followed(self, node: Node, flow: ResolvedFlow, frame: DataFrame) -> Followed | None:
-        """The source of a view that can follow its changes, key by key; None for any other view."""
-        if len(flow.inputs) != 1 or flow.streaming:
+    def _followed(self, flow: ResolvedFlow, frame: DataFrame) -> Followed | None:
+        """The large source of a view that can follow its changes, key by key; None for any other view."""
+        if len(flow.inputs) != 1 or not view_refresh.is_large(self._path(flow.inputs[0])):
             return None
         above = next(each for each in self._graph.nodes if each.dataset.name == flow.inputs[0])
         keys = {each.changes.keys for each in above.flows if each.changes is not None}
@@ -558,10 +559,14 @@ def _query_id(checkpoint: Path) -> str:
 
 
 def _clear_half_begun(checkpoint: Path) -> None:
-    """Remove what a kill has left of a first batch that had not begun: half a file, over which Spark never starts."""
-    if not any(file.name.isdigit() for file in (checkpoint / "offsets").glob("*")):
-        for part in ("offsets", "commits", "state"):
-            shutil.rmtree(checkpoint / part, ignore_errors=True)
+    """Remove what a kill has left of a first batch that had not begun: half a file, over which Spark never starts.
+
+    Where a batch was ever committed nothing is touched: without its offsets such a checkpoint is damaged.
+    """
+    if any(file.name.isdigit() for part in ("offsets", "commits") for file in (checkpoint / part).glob("*")):
+        return
+    for file in (checkpoint / "offsets").glob(".*"):
+        file.unlink()
 
 
 def _reached(checkpoint: Path) -> dict[str, object]:

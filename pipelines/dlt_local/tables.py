@@ -13,6 +13,7 @@ from dlt_local.elements import Table
 from dlt_local.errors import FlowError
 from dlt_local.names import parts, quote
 
+CHANGE_FEED = "delta.enableChangeDataFeed"
 _NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
 _DELETION_VECTORS = "delta.enableDeletionVectors"
 # A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
@@ -123,7 +124,12 @@ def mark_rows_if_large(session: SparkSession, table: Table, path: Path) -> None:
     if _DELETION_VECTORS in table.table_properties or delta_log.is_marked(path, _DELETION_VECTORS):
         return
     if delta_log.size_in_bytes(path) > _LARGE:
-        session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('{_DELETION_VECTORS}' = 'true')")
+        turn_on(session, path, _DELETION_VECTORS)
+
+
+def turn_on(session: SparkSession, path: Path, table_property: str) -> None:
+    """Set a property of a table to ``true``."""
+    session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('{table_property}' = 'true')")
 
 
 def _covers(stored: StructType, wanted: StructType) -> bool:

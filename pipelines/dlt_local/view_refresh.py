@@ -8,14 +8,14 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from dlt_local import delta_log
+from dlt_local import delta_log, tables
 from dlt_local.names import OWN_PREFIX, quote
+from dlt_local.tables import CHANGE_FEED
 
 LARGE = 64 * 1024 * 1024
 """Bytes of the source from which on a view follows its changes; below, working all of it out anew costs less."""
 CHANGED_SHARE = 0.2
 """Share of the view's rows from which on, in keys that changed, it is worked out anew."""
-_FEED = "delta.enableChangeDataFeed"
 _KEY, _IS_GONE = f"{OWN_PREFIX}key", f"{OWN_PREFIX}is_gone"
 
 
@@ -28,18 +28,19 @@ class Followed:
     """The view's name of each key column, and the source's."""
 
 
-def is_worth_a_feed(source: Path) -> bool:
-    """True where the source is large and tells nothing of its changes, nor was told not to."""
-    return delta_log.size_in_bytes(source) >= LARGE and _FEED not in delta_log.properties(source)
+def is_large(source: Path) -> bool:
+    """True where following a source's changes can cost less than working the view out anew."""
+    return delta_log.size_in_bytes(source) >= LARGE
 
 
-def feed(session: SparkSession, source: Path) -> None:
-    """Let the source tell of its changes from its next commit on."""
-    session.sql(f"ALTER TABLE delta.`{source}` SET TBLPROPERTIES ('{_FEED}' = 'true')")
+def turn_on_feed(session: SparkSession, source: Path) -> None:
+    """Let the source tell of its changes from its next commit on, unless it does, or was told not to."""
+    if CHANGE_FEED not in delta_log.properties(source):
+        tables.turn_on(session, source, CHANGE_FEED)
 
 
 def changed_keys(session: SparkSession, source: Followed, since: str) -> DataFrame | None:
-    """The keys whose rows changed after a state of the source; None where the source does not tell, or is small.
+    """The keys whose rows changed after a state of the source; None where the source does not tell.
 
     Grain: one row per key, columns named as in the view.
 
@@ -49,9 +50,8 @@ def changed_keys(session: SparkSession, source: Followed, since: str) -> DataFra
         since: the state (`delta_log.state`) from which the view was made.
     """
     identity, _, number = since.partition("@")
-    if delta_log.size_in_bytes(source.path) < LARGE or identity != delta_log.table_id(source.path):
-        return None
-    if not delta_log.is_marked(source.path, _FEED, at=int(number) + 1):
+    is_told = delta_log.is_marked(source.path, CHANGE_FEED, at=int(number) + 1)
+    if identity != delta_log.table_id(source.path) or not is_told:
         return None
     feed = session.read.format("delta").option("readChangeFeed", "true").option("startingVersion", int(number) + 1)
     names = [F.col(quote(own)).alias(name) for name, own in source.keys]

@@ -139,6 +139,18 @@ def test_a_checkpoint_of_which_a_part_is_gone_makes_no_wrong_table(spark: SparkS
     assert len(small.table("raw")) == 2
 
 
+def test_a_checkpoint_with_commits_and_no_plans_makes_no_wrong_table(spark: SparkSession, tmp_path: Path) -> None:
+    small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef raw():\n    return {ROWS}\n")
+    for number in range(2):
+        small.drop({"id": number, "name": "a"})
+        small.pipeline.run()
+    shutil.rmtree(small.pipeline.storage.checkpoint("default.raw", "default.raw") / "offsets")
+    small.drop({"id": 2, "name": "a"})
+    with pytest.raises(UpdateFailed):
+        small.pipeline.run()
+    assert [row["id"] for row in small.table("raw")] == [0, 1]
+
+
 def test_a_kill_while_the_first_batch_was_being_planned_hinders_nothing(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef raw():\n    return {ROWS}\n")
     small.drop({"id": 1, "name": "a"})

@@ -117,16 +117,14 @@ class LatestBatch(Batch):
 
     def _newest(self, session: SparkSession, seen: Mapping[str, Any]) -> newest.Place | None:
         """The greatest sequence with this batch; None where it cannot be told."""
-        own = newest.told(seen["greatest"])
-        log = self.state.read(session)
-        known = self.state.newest()
-        place = newest.place(F.max(SEQ), self.args.sequence_type)
-        if own is None or log is None or place is None:
+        own, known = newest.told(seen["greatest"]), self.state.newest()
+        if own is None or known is not None:
+            return newest.greatest(own, known)
+        log, place = self.state.read(session), newest.place(F.max(SEQ), self.args.sequence_type)
+        if log is None or place is None:
             return own
-        if known is None:
-            row = log.agg(place.alias("greatest")).head()
-            known = newest.told(row["greatest"] if row else None)
-        return newest.greatest(own, known)
+        row = log.agg(place.alias("greatest")).head()
+        return newest.greatest(own, newest.told(row["greatest"] if row else None))
 
     def _truncated(self, session: SparkSession, events: DataFrame, plan: DataFrame) -> DataFrame | None:
         state, truncated = self.state.read(session), self.newest_truncate(events)

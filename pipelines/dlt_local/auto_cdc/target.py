@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 from dlt_local import delta_log
 from dlt_local.auto_cdc.names import KEY
 from dlt_local.names import OWN_PREFIX, quote
+from dlt_local.tables import CHANGE_FEED
 
 REWRITTEN_SHARE = 0.5
 """Share of the table's rows from which on a batch writes the table anew: the rows that stay are read by a MERGE as
 well, and written by it where a row beside them changes, and a MERGE reads everything twice."""
 _IS_STORED = f"{OWN_PREFIX}is_stored"
-_CHANGE_FEED = "delta.enableChangeDataFeed"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Target:
         return self._rewrite(difference) if self._is_large_part(difference) else self._merge(difference)
 
     def _is_large_part(self, difference: Difference) -> bool:
-        if delta_log.is_marked(self.path, _CHANGE_FEED):
+        if delta_log.is_marked(self.path, CHANGE_FEED):
             # Written anew, the feed would tell of every row.
             return False
         rows = delta_log.row_count(self.path)
