@@ -26,6 +26,7 @@ from dlt_local.elements import AutoCdcFlow, Expectation, QueryFlow, Sink, Snapsh
 from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.graph import Graph, Node, ResolvedFlow
 from dlt_local.names import TableName, quote
+from dlt_local.observed import told
 from dlt_local.registry import Registry, registration
 from dlt_local.sizing import settings_for
 from dlt_local.storage import Storage, read_json, write_json
@@ -303,7 +304,7 @@ class DatasetRunner:
             part, observed = _observed(frame.join(keys, keys.columns, "left_semi").select(frame.columns), node)
             metrics.num_output_rows += view_refresh.replace(path, part, keys)
             if observed is not None:
-                _add_expectations(metrics, node.dataset.expectations, observed.get)
+                _add_expectations(metrics, node.dataset.expectations, told(observed))
             metrics.batches += 1
         return True
 
@@ -332,7 +333,7 @@ class DatasetRunner:
         assert version is not None
         metrics.num_output_rows += delta_log.operation_metrics(path, version).get("numOutputRows", 0)
         if observed is not None and isinstance(node.dataset, Table):
-            _add_expectations(metrics, node.dataset.expectations, observed.get)
+            _add_expectations(metrics, node.dataset.expectations, told(observed))
 
     def _stream(
         self,

@@ -32,7 +32,14 @@ class Cache:
         As rows, not as Spark's cache with its columns: making those costs more than all that they save here. And what
         is kept this way stands when a table that it was read from is written.
         """
-        kept = frame.localCheckpoint(eager=False)
+        return self._keep(frame, at_once=False)
+
+    def compute(self, frame: DataFrame) -> DataFrame:
+        """The same, computed before this returns: what is observed of the frame is told then."""
+        return self._keep(frame, at_once=True)
+
+    def _keep(self, frame: DataFrame, at_once: bool) -> DataFrame:
+        kept = frame.localCheckpoint(eager=at_once)
         self._stack.callback(kept._jdf.logicalPlan().rdd().unpersist, False)
         return kept
 

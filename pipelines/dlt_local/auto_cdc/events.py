@@ -45,12 +45,13 @@ def has_null_key(args: ChangeArgs) -> Column:
 
 def has_null_sequence(args: ChangeArgs) -> Column:
     """True for an event whose place is not known: `struct(null, null) IS NULL` is false, so every part is looked at."""
-    return _any_null(_leaves(F.col(SEQ), args.sequence_type))
+    return _any_null(leaves(F.col(SEQ), args.sequence_type))
 
 
-def _leaves(value: Column, type_: DataType) -> list[Column]:
+def leaves(value: Column, type_: DataType) -> list[Column]:
+    """The parts of a sequence, in the order in which they decide; a null struct's are null."""
     if isinstance(type_, StructType):
-        return [value.isNull(), *(p for f in type_.fields for p in _leaves(value[f.name], f.dataType))]
+        return [part for field in type_.fields for part in leaves(value[field.name], field.dataType)]
     return [value]
 
 

@@ -160,7 +160,7 @@ class FoldBatch(Batch):
                 on=on,
                 values=values,
                 is_put=F.col(f"s.{fold.ACTION}") == fold.PUT,
-                changes=F.lit(True),
+                changes=None,
             )
         )
 

@@ -9,17 +9,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.events import fingerprint, has_no_order, has_null_sequence, rank
-from dlt_local.auto_cdc.names import ARRIVED, DELETE, KEY, OP, ROW, SEQ, UPSERT, WRITTEN_AT
+from dlt_local.auto_cdc.events import fingerprint, leaves, rank
+from dlt_local.auto_cdc.names import DELETE, KEY, OP, ROW, SEQ, UPSERT, WRITTEN_AT
 from dlt_local.names import OWN_PREFIX
 
 HASH = f"{OWN_PREFIX}hash"
 """bigint: hash of the row, so that a repeated event is told from a tie without a look at the target."""
-EVENTS = f"{OWN_PREFIX}events"
+NTH = f"{OWN_PREFIX}nth"
 REPEATS = f"{OWN_PREFIX}repeats"
 TIES = f"{OWN_PREFIX}ties"
-OUT_OF_ORDER = f"{OWN_PREFIX}out_of_order"
-NULL_SEQUENCES = f"{OWN_PREFIX}null_sequences"
 REMEMBERS = f"{OWN_PREFIX}remembers"
 IS_LATE = f"{OWN_PREFIX}is_late"
 IS_REPEATED = f"{OWN_PREFIX}is_repeated"
@@ -29,35 +27,45 @@ INSERT, UPDATE, REMOVE, COMPARE = "insert", "update", "remove", "compare"
 """What is to become of a key's row. COMPARE: a tie with what is stored; the greater row stays."""
 
 
-def last_events(events: DataFrame, args: ChangeArgs) -> DataFrame:
-    """The event of each key that counts within a batch; at one sequence an upsert beats a delete.
+def last_places(events: DataFrame, args: ChangeArgs) -> DataFrame:
+    """The events at each key's last place in the batch: one, but for repetitions and ties.
 
-    Columns: KEY, SEQ, OP, ROW, HASH, and per key EVENTS (all of the batch), REPEATS (told before with the same
-    sequence, kind and row), TIES (same sequence, other kind or row), NULL_SEQUENCES, OUT_OF_ORDER (1 where the event
-    that counts is not the one that arrived last).
+    Columns: KEY, SEQ, OP, ROW, HASH, and NTH, which counts a key's events here, from 1.
     """
-    # Rows that can be compared as they are need not be sorted with a copy of themselves.
-    ranked = "_rank" if has_no_order(args.columns) else ROW
-    told = F.xxhash64(SEQ, OP, HASH)
-    order = Window.partitionBy(KEY).orderBy(F.col(SEQ), F.col(OP), ranked, ARRIVED)
-    so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    same_place = F.lag(SEQ).over(order) == F.col(SEQ)
-    # The last event has seen all of its key, so sums that run along with the order will do.
-    repeats = same_place & (F.lag(told).over(order) == told)
-    ties = same_place & (F.lag(told).over(order) != told)
+    # Told column by column, and by a rank alone, Spark sorts by the key's own bytes and drops older events of a key
+    # before it brings the key's events together.
+    key = [F.col(KEY)[name] for name in args.keys]
+    latest_first = Window.partitionBy(*key).orderBy(*[part.desc() for part in leaves(F.col(SEQ), args.sequence_type)])
     return (
-        events.withColumn(ranked, rank(F.col(ROW), args.columns))
-        .withColumn(HASH, fingerprint(F.col(ROW), args.columns))
-        .withColumn("_repeats", F.coalesce(repeats, F.lit(False)))
-        .withColumn("_ties", F.coalesce(ties, F.lit(False)))
-        .withColumn("_last", F.lead(SEQ).over(order).isNull())
-        .withColumn(EVENTS, F.row_number().over(order).cast("bigint"))
+        events.withColumn(HASH, fingerprint(F.col(ROW), args.columns))
+        .select(
+            *(KEY, SEQ, OP, ROW, HASH),
+            F.rank().over(latest_first).alias("_place"),
+            F.row_number().over(latest_first).cast("bigint").alias(NTH),
+        )
+        .where("_place = 1")
+        .drop("_place")
+    )
+
+
+def deciding(places: DataFrame, args: ChangeArgs) -> DataFrame:
+    """The one event that counts of those at each key's last place: an upsert before a delete, then the greater row.
+
+    Columns: those of `last_places`, and per key REPEATS (events told more than once) and TIES (other kind or row).
+    """
+    order = Window.partitionBy(KEY).orderBy(F.col(OP), rank(F.col(ROW), args.columns), F.col(HASH))
+    so_far = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    told = F.struct(OP, HASH)
+    before = F.lag(told).over(order)
+    return (
+        places.withColumn("_repeats", F.coalesce(before == told, F.lit(False)))
+        .withColumn("_ties", F.coalesce(before != told, F.lit(False)))
+        # The last event has seen all of its key, so sums that run along with the order will do.
         .withColumn(REPEATS, F.count_if("_repeats").over(so_far))
         .withColumn(TIES, F.count_if("_ties").over(so_far))
-        .withColumn(OUT_OF_ORDER, (F.max(ARRIVED).over(so_far) > F.col(ARRIVED)).cast("int"))
-        .withColumn(NULL_SEQUENCES, F.count_if(has_null_sequence(args)).over(so_far))
+        .withColumn("_last", F.lead(OP).over(order).isNull())
         .where("_last")
-        .select(KEY, SEQ, OP, ROW, HASH, EVENTS, REPEATS, TIES, NULL_SEQUENCES, OUT_OF_ORDER)
+        .drop("_repeats", "_ties", "_last")
     )
 
 
@@ -101,7 +109,7 @@ def actions(last: DataFrame) -> DataFrame:
     """What is to be done for each key of the batch: ACTION (null: nothing), REMEMBERS, IS_LATE, IS_REPEATED added.
 
     Args:
-        last: the events that count, from `last_events`, with ``known`` and TRUNCATED_AT (the greatest sequence of a
+        last: the event of each key that counts, with ``known`` and TRUNCATED_AT (the greatest sequence of a
             truncate, null where there is none; what is older counts for nothing).
     """
     truncated_at = F.col(TRUNCATED_AT)

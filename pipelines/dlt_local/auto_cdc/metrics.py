@@ -14,11 +14,16 @@ class CdcMetrics:
     """Events older than what the target already knew of their key. SCD type 1 counts those of keys for which the
     batch has nothing newer."""
     num_duplicate_events: int = 0
-    """Events told before with the same sequence, kind and row."""
+    """Events told before with the same sequence, kind and row. SCD type 1 counts those at the last place of a key."""
     num_ties: int = 0
-    """Events of one key that share their sequence and differ."""
-    num_out_of_order_keys: int = 0
-    """Keys whose last event to arrive in the batch is not the last in sequence."""
+    """Events of one key that share their sequence and differ. SCD type 1 counts those at the last place of a key."""
+    num_out_of_order_keys: int | None = None
+    """Keys whose last event to arrive in the batch is not the last in sequence; None where it is not counted, as for
+    SCD type 1, which drops the older events of a key before it brings them together."""
 
     def __add__(self, other: "CdcMetrics") -> "CdcMetrics":
-        return CdcMetrics(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        return CdcMetrics(*(_sum(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else one + other

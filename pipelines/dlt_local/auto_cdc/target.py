@@ -10,12 +10,15 @@ from pyspark.sql import functions as F
 from dlt_local import delta_log
 from dlt_local.auto_cdc.names import KEY
 from dlt_local.names import OWN_PREFIX, quote
+from dlt_local.observed import told
 from dlt_local.tables import CHANGE_FEED
 
-REWRITTEN_SHARE = 0.5
+REWRITTEN_SHARE = 0.25
 """Share of the table's rows from which on a batch writes the table anew: the rows that stay are read by a MERGE as
 well, and written by it where a row beside them changes, and a MERGE reads everything twice."""
-_IS_STORED = f"{OWN_PREFIX}is_stored"
+_HELD_IN_MEMORY = 2_000_000
+"""Rows of which the keys are held in memory to find them in the table; more are brought together by a sort."""
+_IS_PUT = f"{OWN_PREFIX}is_put"
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Difference:
     """The columns to set."""
     is_put: Column
     """False for a row that is to go."""
-    changes: Column
-    """False for a row of the source that is to leave the target's as it is."""
+    changes: Column | None
+    """False for a row of the source that is to leave the target's as it is; None where there is no such row."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,8 @@ class Target:
         return self._rewrite(difference) if self._is_large_part(difference) else self._merge(difference)
 
     def _is_large_part(self, difference: Difference) -> bool:
-        if delta_log.is_marked(self.path, CHANGE_FEED):
-            # Written anew, the feed would tell of every row.
+        # Written anew, the feed would tell of every row.
+        if difference.changes is not None or delta_log.is_marked(self.path, CHANGE_FEED):
             return False
         rows = delta_log.row_count(self.path)
         schema = delta_log.schema(self.path)
@@ -76,13 +79,12 @@ class Target:
         return difference.rows >= REWRITTEN_SHARE * rows
 
     def _merge(self, difference: Difference) -> tuple[int, int]:
-        keys = [F.col(f"t.{quote(key)}") == F.col(f"s.{KEY}.{quote(key)}") for key in self.keys]
         table = DeltaTable.forPath(difference.source.sparkSession, str(self.path))
         before = delta_log.version(self.path)
         assignments: dict[str, str | Column] = {quote(name): value for name, value in difference.values.items()}
         (
             table.alias("t")
-            .merge(difference.source.alias("s"), _all([*keys, *difference.on]))
+            .merge(difference.source.alias("s"), self._is_same_row(difference))
             .whenMatchedDelete(~difference.is_put)
             .whenMatchedUpdate(difference.changes, assignments)
             .whenNotMatchedInsert(difference.is_put, assignments)
@@ -91,45 +93,40 @@ class Target:
         after = delta_log.version(self.path)
         if after is None or after == before:
             return 0, 0
-        told = delta_log.operation_metrics(self.path, after)
-        upserted = told.get("numTargetRowsInserted", 0) + told.get("numTargetRowsUpdated", 0)
-        return upserted, told.get("numTargetRowsDeleted", 0)
+        metrics = delta_log.operation_metrics(self.path, after)
+        upserted = metrics.get("numTargetRowsInserted", 0) + metrics.get("numTargetRowsUpdated", 0)
+        return upserted, metrics.get("numTargetRowsDeleted", 0)
 
     def _rewrite(self, difference: Difference) -> tuple[int, int]:
-        """The same as one join and one write. The keys are compared as one struct, by which the source lies already."""
-        stored = self.read(difference.source.sparkSession).withColumn(_IS_STORED, F.lit(True))
-        key = F.struct(*[F.col(f"t.{quote(name)}").alias(name) for name in self.keys])
-        condition = _all([key == F.col(f"s.{KEY}"), *difference.on])
-        joined = stored.alias("t").join(difference.source.alias("s"), condition, "full_outer")
-        is_own, is_stored = F.col(f"s.{KEY}").isNotNull(), F.col(f"t.{_IS_STORED}").isNotNull()
-        is_set = is_own & difference.is_put & (~is_stored | F.coalesce(difference.changes, F.lit(False)))
-        counts = Observation()
-        rows = (
-            joined.observe(
-                counts,
-                F.count_if(is_set).alias("upserted"),
-                F.count_if(is_own & ~difference.is_put & is_stored).alias("deleted"),
-            )
-            .where(~is_own | difference.is_put)
-            .select(
-                *[
-                    F.when(is_set, value).otherwise(F.col(f"t.{quote(name)}")).alias(name)
-                    for name, value in difference.values.items()
-                ]
-            )
+        """The same as one write: the rows that stay, and the source's."""
+        old, new = Observation(), Observation()
+        own = difference.source.alias("s")
+        touched = own.withColumn(_IS_PUT, difference.is_put)
+        if difference.rows <= _HELD_IN_MEMORY:
+            touched = F.broadcast(touched)
+        stays = (
+            self.read(own.sparkSession)
+            .alias("t")
+            .join(touched.alias("s"), self._is_same_row(difference), "left")
+            .observe(old, F.count_if(~F.col(_IS_PUT)).alias("deleted"))
+            .where(F.col(_IS_PUT).isNull())
+            .select(*[F.col(f"t.{quote(name)}") for name in difference.values])
         )
+        put = own.where(difference.is_put).observe(new, F.count(F.lit(1)).alias("upserted"))
+        rows = stays.unionByName(put.select(*[value.alias(name) for name, value in difference.values.items()]))
         # Whatever the user's session says: a partition that has lost all its rows is to go too.
         writer = rows.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
         if delta_log.clustering_columns(self.path):
             # A plain overwrite forgets them.
             writer = writer.option("replaceWhere", "true")
         writer.save(str(self.path))
-        told = counts.get
-        return int(told["upserted"]), int(told["deleted"])
+        return int(told(new)["upserted"]), int(told(old)["deleted"])
 
-
-def _all(conditions: list[Column]) -> Column:
-    whole = conditions[0]
-    for condition in conditions[1:]:
-        whole = whole & condition
-    return whole
+    def _is_same_row(self, difference: Difference) -> Column:
+        """True where a row of the target and one of the source are about the same."""
+        condition = F.lit(True)
+        for key in self.keys:
+            condition = condition & (F.col(f"t.{quote(key)}") == F.col(f"s.{KEY}.{quote(key)}"))
+        for column in difference.on:
+            condition = condition & column
+        return condition
