@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from dlt_local import causes, continuous, delta_log, event_log, maintenance, report, update
-from dlt_local.auto_cdc.state import State
 from dlt_local.elements import Table, View
 from dlt_local.errors import LocalPipelineError
 from dlt_local.event_log import EventLog
@@ -172,8 +171,6 @@ class UpdateRun:
             if str(name) in written:
                 path = storage.table(name, private=table.private)
                 kept.append(maintenance.Table(str(name), path, table.table_properties))
-                log = State(storage.auto_cdc(name), 0).log
-                kept.append(maintenance.Table(f"{name} state", log, table.table_properties))
         for each in kept:
             if not delta_log.exists(each.path) or not maintenance.is_wanted(each, self._pipeline.configuration):
                 continue

@@ -1,6 +1,7 @@
 """What a batch of AUTO CDC did, in numbers."""
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -25,5 +26,5 @@ class CdcMetrics:
         return CdcMetrics(*(_sum(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
+def _sum(one: Any, other: Any) -> Any:
     return one if other is None else other if one is None else one + other

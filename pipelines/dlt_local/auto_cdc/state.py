@@ -1,4 +1,4 @@
-"""What APPLY CHANGES must remember besides the target's rows: a log of events, in Delta tables of its own.
+"""What APPLY CHANGES must remember besides the target's rows: a log of events.
 
 Rows are only ever added to the log; what is superseded goes when the log is compacted, each time it has doubled, so
 that a batch costs by its own size. A delete is forgotten when the retention of tombstones has passed since it was
@@ -11,17 +11,17 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from dlt_local import delta_log
 from dlt_local.auto_cdc import latest
 from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.auto_cdc.log import Log
 from dlt_local.auto_cdc.names import DELETE, KEY, OP, SEQ, WRITTEN_AT
 from dlt_local.auto_cdc.newest import Place
 from dlt_local.storage import read_json, write_json
 
 _SMALL = 10_000
 """Rows below which compaction is not worth its own cost."""
-_MANY_FILES = 50
-"""Commits after which the log is compacted even if it has not doubled."""
+_MANY_PARTS = 30
+"""Parts after which the log is compacted even if it has not doubled; to find the files of more, Spark runs a job."""
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,22 @@ class State:
     retention_seconds: int
 
     @property
-    def log(self) -> Path:
+    def log(self) -> Log:
         """Events, appended batch by batch."""
-        return self.folder / "log"
+        return Log(self.folder / "log")
 
     @property
-    def truncates(self) -> Path:
+    def truncates(self) -> Log:
         """Truncates: SEQ and WRITTEN_AT."""
-        return self.folder / "truncates"
+        return Log(self.folder / "truncates")
 
     def read(self, session: SparkSession) -> DataFrame | None:
         """The log, None where nothing was ever written."""
-        return _read(session, self.log)
+        return self.log.read(session)
 
     def read_truncates(self, session: SparkSession) -> DataFrame | None:
         """The truncates, None where there never was one."""
-        return _read(session, self.truncates)
+        return self.truncates.read(session)
 
     def begin(self, batch: tuple[str, int], newest: Place | None) -> bool:
         """Note a batch before anything of it is written; True where it was noted before, so an earlier try was cut off.
@@ -74,19 +74,9 @@ class State:
         kept_since = F.current_timestamp() - F.make_dt_interval(secs=F.lit(self.retention_seconds))
         return F.col(WRITTEN_AT) < kept_since
 
-    def append(self, entries: DataFrame, to: Path, batch: tuple[str, int]) -> None:
+    def append(self, entries: DataFrame, to: Log, batch: tuple[str, int]) -> None:
         """Add entries, once for each batch however often it is tried."""
-        app, version = batch
-        delta_log.clear_half_made(to)
-        (
-            entries.withColumn(WRITTEN_AT, F.current_timestamp())
-            .write.format("delta")
-            .mode("append")
-            .option("txnAppId", app)
-            .option("txnVersion", version)
-            .option("mergeSchema", "true")
-            .save(str(to))
-        )
+        to.append(entries.withColumn(WRITTEN_AT, F.current_timestamp()), batch)
 
     def without_expired(self, log: DataFrame, with_past: bool) -> DataFrame:
         """The log's facts without forgotten deletes.
@@ -102,30 +92,14 @@ class State:
         gone = log.groupBy(KEY).agg(F.max(F.when(is_forgotten, F.col(SEQ))).alias("gone"))
         return log.join(gone, KEY).where(F.col("gone").isNull() | (F.col(SEQ) > F.col("gone"))).drop("gone")
 
-    def compact_if_due(self, session: SparkSession, args: ChangeArgs) -> bool:
-        """Rewrite the log without what is superseded or forgotten, in one commit, if it has grown enough."""
-        version = delta_log.version(self.log)
-        if version is None:
-            return False
-        seen = read_json(self.folder / "compaction.json")
-        if seen is None:
-            # What the first batch left is compact.
-            rows = delta_log.operation_metrics(self.log, version).get("numOutputRows", 0)
-            write_json(self.folder / "compaction.json", {"version": version, "rows": rows})
-            return False
-        commits = range(seen["version"] + 1, version + 1)
-        added = sum(delta_log.operation_metrics(self.log, commit).get("numOutputRows", 0) for commit in commits)
-        if added < max(seen["rows"], _SMALL) and len(commits) < _MANY_FILES:
-            return False
+    def compact_if_due(self, session: SparkSession, args: ChangeArgs) -> None:
+        """Rewrite the log without what is superseded or forgotten, if it has grown enough."""
+        growth = self.log.growth()
+        if not growth.parts or (growth.rows < max(growth.before, _SMALL) and growth.parts < _MANY_PARTS):
+            return
         log = self.read(session)
         assert log is not None
-        kept = self._latest(log) if args.is_latest else self.without_expired(log, args.is_partial)
-        kept.write.format("delta").mode("overwrite").save(str(self.log))
-        rewritten = delta_log.version(self.log)
-        assert rewritten is not None
-        rows = delta_log.operation_metrics(self.log, rewritten).get("numOutputRows", 0)
-        write_json(self.folder / "compaction.json", {"version": rewritten, "rows": rows})
-        return True
+        self.log.replace(self._latest(log) if args.is_latest else self.without_expired(log, args.is_partial))
 
     def _latest(self, log: DataFrame) -> DataFrame:
         entries = latest.latest_entries(log, self.expired())
@@ -136,7 +110,3 @@ class State:
             F.col("known.hash").alias(latest.HASH),
             F.col("known.written_at").alias(WRITTEN_AT),
         )
-
-
-def _read(session: SparkSession, path: Path) -> DataFrame | None:
-    return session.read.format("delta").load(str(path)) if delta_log.exists(path) else None
