@@ -1,5 +1,7 @@
 """A flow's source rows as events: key, place in the order, kind, row. Pure: DataFrame -> DataFrame."""
 
+from collections.abc import Iterable, Iterator
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
@@ -7,13 +9,19 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantT
 from dlt_local.auto_cdc.args import ChangeArgs, column
 from dlt_local.auto_cdc.names import ARRIVED, AUTHORED, DELETE, KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.names import quote
-from dlt_local.schemas import aligned
+from dlt_local.schemas import aligned_fields
 
 
 def to_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
-    """One row per row of the batch that `where` lets pass: KEY, SEQ, OP, ROW, AUTHORED, ARRIVED.
+    """One row per row of the batch that `where` lets pass: KEY, SEQ, OP, ROW, AUTHORED, ARRIVED."""
+    return assembled(to_flat_events(batch, args), args)
 
-    A condition that is null does not hold, so such a row is an upsert.
+
+def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
+    """The same rows before their columns are put together: what is dropped from these need never be put together.
+
+    Columns: `flat_row` (filled for deletes too), `flat_sequence`, OP, AUTHORED, ARRIVED. A condition that is null does
+    not hold, so such a row is an upsert.
     """
     if args.where is not None:
         batch = batch.where(column(args.where))
@@ -22,30 +30,64 @@ def to_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
         op = F.when(column(args.apply_as_deletes), F.lit(DELETE)).otherwise(op)
     if args.apply_as_truncates is not None:
         op = F.when(column(args.apply_as_truncates), F.lit(TRUNCATE)).otherwise(op)
-    row = aligned(
-        F.struct(*[F.col(quote(name)) for name in args.source_columns.names]),
-        args.source_columns,
-        args.columns,
-    )
+    row = F.struct(*[F.col(quote(name)) for name in args.source_columns.names])
+    values = aligned_fields(row, args.source_columns, args.columns)
+    places = leaves(column(args.sequence_by), args.sequence_type)
     authored = F.lit(None) if args.columns_to_update is None else F.col(quote(args.columns_to_update))
     return batch.select(
-        F.struct(*[F.col(quote(key)) for key in args.keys]).alias(KEY),
-        column(args.sequence_by).alias(SEQ),
+        *[value.alias(name) for value, name in zip(values, flat_row(args), strict=True)],
+        *[place.alias(name) for place, name in zip(places, flat_sequence(args), strict=True)],
         op.alias(OP),
-        F.when(op == UPSERT, row).alias(ROW),
         authored.cast("array<string>").alias(AUTHORED),
         F.monotonically_increasing_id().alias(ARRIVED),
     )
 
 
+def flat_row(args: ChangeArgs) -> list[str]:
+    """Names of a flat event's columns for the target's, in order."""
+    return [f"{ROW}_{number}" for number in range(len(args.columns))]
+
+
+def flat_key(args: ChangeArgs) -> list[str]:
+    """Those of them that are the key's, in the key's order."""
+    places = {name.lower(): name_of_flat for name, name_of_flat in zip(args.columns.names, flat_row(args), strict=True)}
+    return [places[key.lower()] for key in args.keys]
+
+
+def flat_sequence(args: ChangeArgs) -> list[str]:
+    """Names of a flat event's columns for the parts of its sequence, in the order in which they decide."""
+    return [f"{SEQ}_{number}" for number in range(len(leaves(F.lit(None), args.sequence_type)))]
+
+
+def assembled(flat: DataFrame, args: ChangeArgs) -> DataFrame:
+    """Flat events with KEY, SEQ and ROW in place of their parts."""
+    parts = [*flat_row(args), *flat_sequence(args)]
+    names = dict(zip(args.columns.names, flat_row(args), strict=True))
+    row = F.struct(*[F.col(part).alias(name) for name, part in names.items()])
+    key = F.struct(*[F.col(part).alias(key) for key, part in zip(args.keys, flat_key(args), strict=True)])
+    return flat.select(
+        key.alias(KEY),
+        _sequence(map(F.col, flat_sequence(args)), args.sequence_type).alias(SEQ),
+        OP,
+        F.when(F.col(OP) == UPSERT, row).alias(ROW),
+        *[name for name in flat.columns if name not in (*parts, OP)],
+    )
+
+
+def _sequence(parts: Iterator[Column], type_: DataType) -> Column:
+    if isinstance(type_, StructType):
+        return F.struct(*[_sequence(parts, field.dataType).alias(field.name) for field in type_.fields])
+    return next(parts)
+
+
 def has_null_key(args: ChangeArgs) -> Column:
     """True for an event without a whole key; a truncate has none."""
-    return (F.col(OP) != TRUNCATE) & _any_null([F.col(KEY)[key] for key in args.keys])
+    return (F.col(OP) != TRUNCATE) & any_null([F.col(KEY)[key] for key in args.keys])
 
 
 def has_null_sequence(args: ChangeArgs) -> Column:
     """True for an event whose place is not known: `struct(null, null) IS NULL` is false, so every part is looked at."""
-    return _any_null(leaves(F.col(SEQ), args.sequence_type))
+    return any_null(leaves(F.col(SEQ), args.sequence_type))
 
 
 def leaves(value: Column, type_: DataType) -> list[Column]:
@@ -55,7 +97,8 @@ def leaves(value: Column, type_: DataType) -> list[Column]:
     return [value]
 
 
-def _any_null(values: list[Column]) -> Column:
+def any_null(values: Iterable[Column]) -> Column:
+    """True where one of them is null."""
     found = F.lit(False)
     for value in values:
         found = found | value.isNull()

@@ -7,7 +7,7 @@ from dlt_local import delta_log, faults
 from dlt_local.auto_cdc import fold, latest
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import has_null_key, has_null_sequence
+from dlt_local.auto_cdc.events import has_null_key, has_null_sequence, to_events
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import DELETE, EVENT, KEY, OP, ROW, SEQ, TRUNCATE
 from dlt_local.auto_cdc.target import Difference
@@ -17,10 +17,10 @@ from dlt_local.names import END_AT, START_AT, quote
 class FoldBatch(Batch):
     """A batch for `fold`."""
 
-    def apply(self, events: DataFrame) -> CdcMetrics:
+    def apply(self, batch: DataFrame) -> CdcMetrics:
         """Bring state and target up to the batch."""
-        session = events.sparkSession
-        events = self.cache.keep(events)
+        session = batch.sparkSession
+        events = self.cache.keep(to_events(batch, self.args))
         counts = events.agg(
             F.count(F.lit(1)).alias("events"),
             F.count_if(F.col(OP) == TRUNCATE).alias("truncates"),

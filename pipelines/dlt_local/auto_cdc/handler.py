@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame
 
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.batch import Cache
-from dlt_local.auto_cdc.events import to_events
 from dlt_local.auto_cdc.fold_batch import FoldBatch
 from dlt_local.auto_cdc.latest_batch import LatestBatch
 from dlt_local.auto_cdc.metrics import CdcMetrics
@@ -46,9 +45,8 @@ class AutoCdcHandler:
         Raises:
             FlowError: a key or a sequence is null somewhere; nothing is written then.
         """
-        events = to_events(batch, self._args)
         with Cache() as cache:
             run = LatestBatch if self._args.is_latest else FoldBatch
-            metrics = run(self._args, self._target, self._state, (self._app, batch_id), cache).apply(events)
+            metrics = run(self._args, self._target, self._state, (self._app, batch_id), cache).apply(batch)
         self._state.compact_if_due(batch.sparkSession, self._args)
         return metrics

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.events import fingerprint, leaves, rank
+from dlt_local.auto_cdc.events import assembled, fingerprint, flat_key, flat_row, flat_sequence, rank
 from dlt_local.auto_cdc.names import DELETE, KEY, OP, ROW, SEQ, UPSERT, WRITTEN_AT
 from dlt_local.names import OWN_PREFIX
 
@@ -31,21 +31,21 @@ def last_places(events: DataFrame, args: ChangeArgs) -> DataFrame:
     """The events at each key's last place in the batch: one, but for repetitions and ties.
 
     Columns: KEY, SEQ, OP, ROW, HASH, and NTH, which counts a key's events here, from 1.
+
+    Args:
+        events: flat ones.
+        args: the flow's.
     """
-    # Told column by column, and by a rank alone, Spark sorts by the key's own bytes and drops older events of a key
-    # before it brings the key's events together.
-    key = [F.col(KEY)[name] for name in args.keys]
-    latest_first = Window.partitionBy(*key).orderBy(*[part.desc() for part in leaves(F.col(SEQ), args.sequence_type)])
-    return (
-        events.withColumn(HASH, fingerprint(F.col(ROW), args.columns))
-        .select(
-            *(KEY, SEQ, OP, ROW, HASH),
-            F.rank().over(latest_first).alias("_place"),
-            F.row_number().over(latest_first).cast("bigint").alias(NTH),
-        )
-        .where("_place = 1")
-        .drop("_place")
+    # Told part by part, and by a rank alone, Spark sorts by the key's own bytes and drops older events of a key before
+    # it brings the key's events together.
+    latest_first = Window.partitionBy(*flat_key(args)).orderBy(*[F.desc(part) for part in flat_sequence(args)])
+    places = events.select(
+        *(*flat_row(args), *flat_sequence(args), OP),
+        F.rank().over(latest_first).alias("_place"),
+        F.row_number().over(latest_first).alias(NTH),
     )
+    last = assembled(places.where("_place = 1").drop("_place"), args)
+    return last.withColumn(HASH, fingerprint(F.col(ROW), args.columns))
 
 
 def deciding(places: DataFrame, args: ChangeArgs) -> DataFrame:

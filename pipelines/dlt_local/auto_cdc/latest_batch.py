@@ -9,7 +9,15 @@ from pyspark.sql import functions as F
 from dlt_local import faults
 from dlt_local.auto_cdc import latest, newest
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import comparable, has_null_key, has_null_sequence
+from dlt_local.auto_cdc.events import (
+    any_null,
+    assembled,
+    comparable,
+    flat_key,
+    flat_sequence,
+    has_null_sequence,
+    to_flat_events,
+)
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.auto_cdc.target import Difference
@@ -22,14 +30,16 @@ _ACTIONS = (latest.INSERT, latest.UPDATE, latest.REMOVE, latest.COMPARE)
 class LatestBatch(Batch):
     """A batch for `latest`."""
 
-    def apply(self, events: DataFrame) -> CdcMetrics:
+    def apply(self, batch: DataFrame) -> CdcMetrics:
         """Bring target and state up to the batch."""
-        session = events.sparkSession
+        session = batch.sparkSession
         has_truncates = self.args.apply_as_truncates is not None
+        flat = to_flat_events(batch, self.args)
         if has_truncates:
-            events = self.cache.keep(events)
+            flat = self.cache.keep(flat)
+        events = assembled(flat, self.args)
         truncates, null_truncates = self._count_truncates(events) if has_truncates else (0, 0)
-        last, seen = self._reduce(events.where(F.col(OP) != TRUNCATE))
+        last, seen = self._reduce(flat.where(F.col(OP) != TRUNCATE))
         total = seen["events"] + truncates
         self.refuse_nulls(events, seen["null_keys"], seen["null_sequences"] + null_truncates, total)
         if not total:
@@ -55,7 +65,7 @@ class LatestBatch(Batch):
             num_ties=seen["ties"],
         )
 
-    def _reduce(self, events: DataFrame) -> tuple[DataFrame, Mapping[str, Any]]:
+    def _reduce(self, flat: DataFrame) -> tuple[DataFrame, Mapping[str, Any]]:
         """The event of each key that counts, and what was seen on the way there."""
         whole, ends = Observation(), Observation()
         places = {
@@ -64,11 +74,11 @@ class LatestBatch(Batch):
             if (place := newest.place(of(SEQ), self.args.sequence_type)) is not None
         }
         is_first = F.col(latest.NTH) == 1
-        watched = events.observe(
+        watched = flat.observe(
             whole,
             F.count(F.lit(1)).alias("events"),
-            F.count_if(has_null_sequence(self.args)).alias("null_sequences"),
-            F.count_if(has_null_key(self.args)).alias("null_keys"),
+            F.count_if(any_null(map(F.col, flat_sequence(self.args)))).alias("null_sequences"),
+            F.count_if(any_null(map(F.col, flat_key(self.args)))).alias("null_keys"),
         )
         last = latest.last_places(watched, self.args).observe(
             ends,
