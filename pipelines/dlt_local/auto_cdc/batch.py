@@ -1,11 +1,13 @@
 """What both ways of applying a batch have in common."""
 
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from dlt_local.auto_cdc import latest
+from dlt_local.auto_cdc import latest, newest
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.events import has_null_key, has_null_sequence
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE
@@ -70,6 +72,37 @@ class Batch:
                     f"the batch is refused and {self.args.target} is as it was. For example:{examples}",
                     "give every part a value in the source (coalesce), or keep such rows out (`where`, an expectation)",
                 )
+
+    def bounds(self, sequence: Column) -> list[Column]:
+        """For `is_newer` and `newest`: aggregates of the least and greatest sequence; none where Python cannot tell."""
+        least = newest.place(F.min(sequence), self.args.sequence_type)
+        greatest = newest.place(F.max(sequence), self.args.sequence_type)
+        return [] if least is None or greatest is None else [least.alias("least"), greatest.alias("greatest")]
+
+    def is_newer(self, seen: Mapping[str, Any]) -> bool:
+        """True where the whole batch lies behind all that the target knows.
+
+        Args:
+            seen: what `bounds` counted.
+        """
+        least, known = newest.told(seen.get("least")), self.state.newest()
+        return least is not None and known is not None and least > known
+
+    def newest(self, seen: Mapping[str, Any], known: Callable[[], list[DataFrame]]) -> newest.Place | None:
+        """The greatest sequence with this batch; None where it cannot be told.
+
+        Args:
+            seen: what `bounds` counted.
+            known: gives frames with all sequences known so far as SEQ; asked only where no earlier batch noted its own.
+        """
+        greatest = newest.told(seen.get("greatest"))
+        if greatest is None or (noted := self.state.newest()) is not None:
+            return newest.greatest(greatest, noted) if greatest is not None else None
+        for frame in known():
+            row = frame.agg(*self.bounds(F.col(SEQ))).head()
+            if row is not None and row["greatest"]["_0"] is not None:
+                greatest = newest.greatest(greatest, newest.told(row["greatest"]))
+        return greatest
 
     def newest_truncate(self, events: DataFrame) -> DataFrame | None:
         """One row, the greatest sequence of a truncate known or new as TRUNCATED_AT; None where there never was one."""

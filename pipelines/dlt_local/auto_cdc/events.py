@@ -67,11 +67,16 @@ def assembled(flat: DataFrame, args: ChangeArgs) -> DataFrame:
     key = F.struct(*[F.col(part).alias(key) for key, part in zip(args.keys, flat_key(args), strict=True)])
     return flat.select(
         key.alias(KEY),
-        _sequence(map(F.col, flat_sequence(args)), args.sequence_type).alias(SEQ),
+        sequence(args).alias(SEQ),
         OP,
         F.when(F.col(OP) == UPSERT, row).alias(ROW),
         *[name for name in flat.columns if name not in (*parts, OP)],
     )
+
+
+def sequence(args: ChangeArgs) -> Column:
+    """A flat event's sequence as one value."""
+    return _sequence(map(F.col, flat_sequence(args)), args.sequence_type)
 
 
 def _sequence(parts: Iterator[Column], type_: DataType) -> Column:

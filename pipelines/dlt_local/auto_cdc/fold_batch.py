@@ -1,17 +1,21 @@
 """One batch of an SCD type 2 target, or of one whose events tell parts of rows: state first, then target."""
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F
 
 from dlt_local import delta_log, faults
-from dlt_local.auto_cdc import fold, latest
+from dlt_local.auto_cdc import fold, latest, succession
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import has_null_key, has_null_sequence, to_events
+from dlt_local.auto_cdc.events import assembled, flat_key, has_null_key, has_null_sequence, to_flat_events
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import DELETE, EVENT, KEY, OP, ROW, SEQ, TRUNCATE
-from dlt_local.auto_cdc.target import Difference
+from dlt_local.auto_cdc.target import HELD_IN_MEMORY, Difference
 from dlt_local.names import END_AT, START_AT, quote
+from dlt_local.observed import told
 
 
 class FoldBatch(Batch):
@@ -20,18 +24,93 @@ class FoldBatch(Batch):
     def apply(self, batch: DataFrame) -> CdcMetrics:
         """Bring state and target up to the batch."""
         session = batch.sparkSession
-        events = self.cache.keep(to_events(batch, self.args))
+        flat = self.cache.keep(to_flat_events(batch, self.args))
+        events = assembled(flat, self.args)
+        counts = self._look_at(events)
+        self.refuse_nulls(events, counts["null_keys"], counts["null_sequences"], counts["events"])
+        if not counts["events"]:
+            return CdcMetrics()
+        log = self.state.read(session)
+        is_first = log is None and not delta_log.has_rows(self.target.path)
+        newest = self.newest(counts, lambda: [] if is_first else self._sequences(session, log))
+        if (
+            succession.applies(self.args)
+            and (is_first or self.is_newer(counts))
+            and self.newest_truncate(events) is None
+        ):
+            told = self._succession(flat, counts["events"], is_first)
+            if told is not None:
+                self.state.begin(self.batch, newest)
+                return self._succeed(*told, counts["events"])
+        self.state.begin(self.batch, newest)
+        return self._fold(events, counts, log, is_first)
+
+    def _look_at(self, events: DataFrame) -> Mapping[str, Any]:
         counts = events.agg(
             F.count(F.lit(1)).alias("events"),
             F.count_if(F.col(OP) == TRUNCATE).alias("truncates"),
             F.count_if(has_null_sequence(self.args)).alias("null_sequences"),
             F.count_if(has_null_key(self.args)).alias("null_keys"),
+            *self.bounds(F.col(SEQ)),
         ).head()
         assert counts is not None
-        self.refuse_nulls(events, counts["null_keys"], counts["null_sequences"], counts["events"])
-        if not counts["events"]:
-            return CdcMetrics()
-        facts = self._facts(session, events, every_key=bool(counts["truncates"]))
+        return counts.asDict()
+
+    def _sequences(self, session: SparkSession, log: DataFrame | None) -> list[DataFrame]:
+        """Every sequence that state and target know."""
+        logged = [] if log is None else [log.select(SEQ)]
+        if self.args.scd_type == 1:
+            return logged
+        return [*logged, *(self.target.read(session).select(F.col(at).alias(SEQ)) for at in (START_AT, END_AT))]
+
+    def _succession(self, flat: DataFrame, events: int, is_first: bool) -> tuple[DataFrame, Mapping[str, Any]] | None:
+        """The batch's events with the versions that they end, and what was counted; None where two share a place."""
+        session, counts = flat.sparkSession, Observation()
+        versions = self.target.read(session)
+        if is_first:
+            versions = versions.where(F.lit(False))
+        else:
+            keys = flat.select(*flat_key(self.args))
+            same_key = [
+                versions[quote(key)] == keys[part]
+                for key, part in zip(self.args.keys, flat_key(self.args), strict=True)
+            ]
+            touched = F.broadcast(keys) if events <= HELD_IN_MEMORY else keys
+            versions = versions.where(F.col(END_AT).isNull()).join(touched, same_key, "left_semi")
+        told_all = succession.succession(flat, succession.open_versions(versions, self.args), self.args)
+        own, starts = F.col(succession.IS_OWN), F.col(succession.STARTS)
+        ends = ~own & F.col(succession.END).isNotNull()
+        hidden, out_of_order = F.col(succession.IS_HIDDEN), F.col(succession.IS_OUT_OF_ORDER)
+        watched = told_all.observe(
+            counts,
+            F.count_if(succession.SHARES_PLACE).alias("shared"),
+            F.count_if(own & starts).alias("new"),
+            F.count_if(ends).alias("ended"),
+            F.count_if(hidden).alias("hidden"),
+            F.count_if(out_of_order).alias("out_of_order"),
+        )
+        needed = self.cache.compute(watched.where((own & starts) | ends | hidden | out_of_order))
+        seen = told(counts)
+        return None if seen["shared"] else (needed, seen)
+
+    def _succeed(self, needed: DataFrame, seen: Mapping[str, Any], events: int) -> CdcMetrics:
+        faults.reach("cdc.before")
+        if seen["hidden"]:
+            self.state.append(succession.hidden(needed, self.args), self.state.log, self.batch)
+        faults.reach("cdc.between")
+        upserted, deleted = self._write_target(succession.versions(needed, self.args), seen["new"], seen["ended"])
+        faults.reach("cdc.after")
+        late = needed.where(F.col(succession.IS_OUT_OF_ORDER)).select(*flat_key(self.args))
+        return CdcMetrics(
+            num_upserted_rows=upserted,
+            num_deleted_rows=deleted,
+            num_events=events,
+            num_out_of_order_keys=late.distinct().count() if seen["out_of_order"] else 0,
+        )
+
+    def _fold(self, events: DataFrame, counts: Mapping[str, Any], log: DataFrame | None, is_first: bool) -> CdcMetrics:
+        session = events.sparkSession
+        facts = self._facts(session, events, log, is_first, every_key=bool(counts["truncates"]))
         folded = self.cache.keep(fold.fold(facts, self.args))
         told = self._tell(folded)
         if self.args.scd_type == 2:
@@ -45,7 +124,7 @@ class FoldBatch(Batch):
         if told["hidden"]:
             self.state.append(fold.hidden(folded, self.args), self.state.log, self.batch)
         faults.reach("cdc.between")
-        upserted, deleted = self._write_target(plan, planned)
+        upserted, deleted = self._write_target(plan, planned["new"], planned["other"])
         faults.reach("cdc.after")
         return CdcMetrics(
             num_upserted_rows=upserted,
@@ -80,13 +159,13 @@ class FoldBatch(Batch):
         assert row is not None
         return row
 
-    def _facts(self, session: SparkSession, events: DataFrame, every_key: bool) -> DataFrame:
+    def _facts(
+        self, session: SparkSession, events: DataFrame, log: DataFrame | None, is_first: bool, every_key: bool
+    ) -> DataFrame:
         """All that is known of the keys that the batch touches, as far back as the batch can change anything."""
         none = F.lit(None).cast(fold.existing_type(self.args))
         own = events.where(F.col(OP) != TRUNCATE).withColumn(fold.ORIGIN, F.lit(fold.BATCH))
         own = own.withColumn(fold.EXISTING, none)
-        log = self.state.read(session)
-        is_first = log is None and not delta_log.has_rows(self.target.path)
         if is_first:
             return self._above_truncates(events, own)
         bounds = own.groupBy(KEY).agg(F.min(SEQ).alias("since"))
@@ -141,13 +220,13 @@ class FoldBatch(Batch):
             .drop(latest.TRUNCATED_AT)
         )
 
-    def _write_target(self, plan: DataFrame, planned: Row) -> tuple[int, int]:
+    def _write_target(self, plan: DataFrame, added: int, other: int) -> tuple[int, int]:
         columns = {name: F.col(f"{ROW}.{quote(name)}") for name in self.args.columns.names}
         if self.args.scd_type == 2:
             columns |= {START_AT: F.col(fold.START), END_AT: F.col(fold.END)}
-        if not planned["other"]:
-            new = plan.where(F.col(fold.ACTION) == fold.PUT).select(*[c.alias(n) for n, c in columns.items()])
-            return (self.target.append(new, self.batch), 0) if planned["new"] else (0, 0)
+        if not other:
+            new = plan.where(F.col(fold.IS_NEW)).select(*[c.alias(n) for n, c in columns.items()])
+            return (self.target.append(new, self.batch), 0) if added else (0, 0)
         values = {name: F.col(f"s.{ROW}.{quote(name)}") for name in self.args.columns.names}
         on: tuple[Column, ...] = ()
         if self.args.scd_type == 2:
@@ -156,10 +235,11 @@ class FoldBatch(Batch):
         return self.target.change(
             Difference(
                 plan,
-                rows=planned["new"] + planned["other"],
+                rows=added + other,
                 on=on,
                 values=values,
-                is_put=F.col(f"s.{fold.ACTION}") == fold.PUT,
+                is_put=F.col(f"s.{fold.ACTION}") == fold.PUT if fold.ACTION in plan.columns else F.lit(True),
+                is_new=F.col(f"s.{fold.IS_NEW}"),
                 changes=None,
             )
         )

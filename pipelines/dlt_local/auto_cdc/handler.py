@@ -45,8 +45,10 @@ class AutoCdcHandler:
         Raises:
             FlowError: a key or a sequence is null somewhere; nothing is written then.
         """
+        number = (self._app, batch_id)
         with Cache() as cache:
             run = LatestBatch if self._args.is_latest else FoldBatch
-            metrics = run(self._args, self._target, self._state, (self._app, batch_id), cache).apply(batch)
+            metrics = run(self._args, self._target, self._state, number, cache).apply(batch)
+        self._state.end(number)
         self._state.compact_if_due(batch.sparkSession, self._args)
         return metrics

@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from dlt_local import faults
-from dlt_local.auto_cdc import latest, newest
+from dlt_local.auto_cdc import latest
 from dlt_local.auto_cdc.batch import Batch
 from dlt_local.auto_cdc.events import (
     any_null,
@@ -44,9 +44,10 @@ class LatestBatch(Batch):
         self.refuse_nulls(events, seen["null_keys"], seen["null_sequences"] + null_truncates, total)
         if not total:
             return CdcMetrics()
-        plan, planned = self._plan(session, last, seen, self.newest_truncate(events))
+        log = self.state.read(session)
+        plan, planned = self._plan(last, seen, log, self.newest_truncate(events))
         gone = self._truncated(session, events, plan) if truncates else None
-        is_retried = self.state.begin(self.batch, self._newest(session, seen))
+        is_retried = self.state.begin(self.batch, self.newest(seen, lambda: [log] if log is not None else []))
         faults.reach("cdc.before")
         upserted, deleted = self._write_target(plan, gone, planned, is_retried)
         faults.reach("cdc.between")
@@ -68,11 +69,7 @@ class LatestBatch(Batch):
     def _reduce(self, flat: DataFrame) -> tuple[DataFrame, Mapping[str, Any]]:
         """The event of each key that counts, and what was seen on the way there."""
         whole, ends = Observation(), Observation()
-        places = {
-            name: place
-            for name, of in (("least", F.min), ("greatest", F.max))
-            if (place := newest.place(of(SEQ), self.args.sequence_type)) is not None
-        }
+        places = self.bounds(F.col(SEQ))
         is_first = F.col(latest.NTH) == 1
         watched = flat.observe(
             whole,
@@ -85,11 +82,12 @@ class LatestBatch(Batch):
             F.count_if(is_first).alias("keys"),
             F.count_if(~is_first).alias("others"),
             F.count_if(is_first & (F.col(OP) == UPSERT)).alias("upserts"),
-            *(place.alias(name) for name, place in places.items()),
+            *places,
         )
         last = self.cache.compute(last)
         seen = {name: told(whole)[name] for name in ("events", "null_sequences", "null_keys")}
-        seen |= {name: told(ends)[name] for name in ("keys", "others", "upserts", *places)}
+        seen |= {name: told(ends)[name] for name in ("keys", "others", "upserts")}
+        seen |= {name: told(ends)[name] for name in ("least", "greatest") if places}
         if not seen["others"]:
             return last, {**seen, "repeats": 0, "ties": 0}
         last = self.cache.keep(latest.deciding(last, self.args))
@@ -112,11 +110,10 @@ class LatestBatch(Batch):
         return row[0], row[1]
 
     def _plan(
-        self, session: SparkSession, last: DataFrame, seen: Mapping[str, Any], truncated: DataFrame | None
+        self, last: DataFrame, seen: Mapping[str, Any], log: DataFrame | None, truncated: DataFrame | None
     ) -> tuple[DataFrame, Mapping[str, int]]:
         """What is to become of each key, and how many keys there are of each kind."""
-        log = self.state.read(session)
-        if truncated is None and (log is None or self._is_newer(seen)):
+        if truncated is None and (log is None or self.is_newer(seen)):
             kinds = (latest.INSERT, None) if log is None else (latest.UPDATE, latest.REMOVE)
             counts = dict(zip(kinds, (seen["upserts"], seen["keys"] - seen["upserts"]), strict=True))
             planned = {**dict.fromkeys(_ACTIONS, 0), "late": 0, "repeated": 0, "remembers": seen["keys"]}
@@ -138,22 +135,6 @@ class LatestBatch(Batch):
         ).head()
         assert row is not None
         return plan, row.asDict()
-
-    def _is_newer(self, seen: Mapping[str, Any]) -> bool:
-        """True where the whole batch lies behind all that the target knows."""
-        least, known = newest.told(seen.get("least")), self.state.newest()
-        return least is not None and known is not None and least > known
-
-    def _newest(self, session: SparkSession, seen: Mapping[str, Any]) -> newest.Place | None:
-        """The greatest sequence with this batch; None where it cannot be told."""
-        own, known = newest.told(seen.get("greatest")), self.state.newest()
-        if own is None or known is not None:
-            return newest.greatest(own, known)
-        log, place = self.state.read(session), newest.place(F.max(SEQ), self.args.sequence_type)
-        if log is None or place is None:
-            return own
-        row = log.agg(place.alias("greatest")).head()
-        return newest.greatest(own, newest.told(row["greatest"] if row else None))
 
     def _truncated(self, session: SparkSession, events: DataFrame, plan: DataFrame) -> DataFrame | None:
         state, truncated = self.state.read(session), self.newest_truncate(events)
@@ -183,6 +164,7 @@ class LatestBatch(Batch):
                 on=(),
                 values={name: F.col(f"s.{ROW}.{quote(name)}") for name in self.args.columns.names},
                 is_put=F.col(f"s.{latest.ACTION}") != latest.REMOVE,
+                is_new=F.lit(False) if is_retried else F.col(f"s.{latest.ACTION}") == latest.INSERT,
                 changes=self._is_greater() if planned[latest.COMPARE] else None,
             )
         )

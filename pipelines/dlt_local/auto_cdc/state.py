@@ -7,6 +7,7 @@ written here, whatever the time in the event.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -50,20 +51,31 @@ class State:
         return self.truncates.read(session)
 
     def begin(self, batch: tuple[str, int], newest: Place | None) -> bool:
-        """Note a batch before anything of it is written; True where it was noted before, so an earlier try was cut off.
+        """Note a batch before anything of it is written; True where a batch was begun and cut off, this one or another
+        flow's, so that the target may have rows that the log does not know.
 
         Args:
             batch: the flow's name at Delta, and the number.
             newest: the greatest sequence with this batch. Noted first it can only be too great, never too small.
         """
         app, number = batch
-        begun = read_json(self._begun) or {"batches": {}}
-        write_json(self._begun, {"batches": {**begun["batches"], app: number}, "newest": newest})
-        return bool(begun["batches"].get(app) == number)
+        noted = self._noted()
+        write_json(self._begun, {**noted, "batches": {**noted["batches"], app: number}, "newest": newest})
+        return any(noted["ended"].get(other) != begun for other, begun in noted["batches"].items())
+
+    def end(self, batch: tuple[str, int]) -> None:
+        """Note that all of a batch that was begun is written."""
+        app, number = batch
+        noted = self._noted()
+        if noted["batches"].get(app) == number:
+            write_json(self._begun, {**noted, "ended": {**noted["ended"], app: number}})
 
     def newest(self) -> Place | None:
         """The greatest sequence of all batches begun, None where it is not known."""
-        return (read_json(self._begun) or {}).get("newest")
+        return cast(Place | None, self._noted().get("newest"))
+
+    def _noted(self) -> dict[str, Any]:
+        return {"batches": {}, "ended": {}, **(read_json(self._begun) or {})}
 
     @property
     def _begun(self) -> Path:

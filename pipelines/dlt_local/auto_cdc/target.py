@@ -16,7 +16,7 @@ from dlt_local.tables import CHANGE_FEED
 REWRITTEN_SHARE = 0.25
 """Share of the table's rows from which on a batch writes the table anew: the rows that stay are read by a MERGE as
 well, and written by it where a row beside them changes, and a MERGE reads everything twice."""
-_HELD_IN_MEMORY = 2_000_000
+HELD_IN_MEMORY = 2_000_000
 """Rows of which the keys are held in memory to find them in the table; more are brought together by a sort."""
 _IS_PUT = f"{OWN_PREFIX}is_put"
 
@@ -38,6 +38,8 @@ class Difference:
     """The columns to set."""
     is_put: Column
     """False for a row that is to go."""
+    is_new: Column
+    """True for a row that the target cannot have."""
     changes: Column | None
     """False for a row of the source that is to leave the target's as it is; None where there is no such row."""
 
@@ -101,8 +103,8 @@ class Target:
         """The same as one write: the rows that stay, and the source's."""
         old, new = Observation(), Observation()
         own = difference.source.alias("s")
-        touched = own.withColumn(_IS_PUT, difference.is_put)
-        if difference.rows <= _HELD_IN_MEMORY:
+        touched = own.where(~difference.is_new).withColumn(_IS_PUT, difference.is_put)
+        if difference.rows <= HELD_IN_MEMORY:
             touched = F.broadcast(touched)
         stays = (
             self.read(own.sparkSession)
