@@ -350,7 +350,8 @@ class DatasetRunner:
             try:
                 if self._should_stop():
                     raise Stopped
-                for key, value in settings_for(batch).items():
+                own = tables.written_with(node.dataset) if isinstance(node.dataset, Table) else {}
+                for key, value in {**settings_for(batch), **own}.items():
                     # The stream's session is its own, and ends with it.
                     batch.sparkSession.conf.set(key, value)
                 with registration(self._registry):

@@ -16,8 +16,9 @@ _COMPILERS = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
     "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000 -XX:ReservedCodeCacheSize=256m"
 )
-# Heap and class space begin at the size that planning fills at once: growing to it took 350 collections, not 130.
-_HEAP = "-XX:+UseSerialGC -Xms1g -Xmn512m -XX:MetaspaceSize=256m"
+# Heap and class space have their size from the beginning: growing to what planning fills at once took 350 collections,
+# not 130, and each growth for a large batch is a collection of the whole heap.
+_HEAP = "-XX:+UseSerialGC -Xms{memory} -Xmn512m -XX:MetaspaceSize=256m"
 
 _SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
@@ -27,7 +28,6 @@ _SMALL_DATA = {
     # Each query's own Java classes cost more to make than a few thousand rows cost without them.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": f"{_COMPILERS} {_HEAP} {_QUIET}",
 }
 
 _DEFAULTS = {
@@ -71,6 +71,8 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.driver.memory": os.environ.get("DLT_LOCAL_DRIVER_MEMORY", "3g"),
     }
-    for key, value in (_DEFAULTS | own | dict(settings or {})).items():
+    wanted = _DEFAULTS | own | dict(settings or {})
+    heap = _HEAP.format(memory=wanted["spark.driver.memory"])
+    for key, value in ({"spark.driver.extraJavaOptions": f"{_COMPILERS} {heap} {_QUIET}"} | wanted).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

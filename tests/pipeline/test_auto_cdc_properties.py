@@ -23,6 +23,7 @@ from tests.support.history_pipeline import SNAPSHOTS, TARGETS, HistoryPipeline
 
 from dlt_local import view_refresh
 from dlt_local.auto_cdc import target as auto_cdc
+from dlt_local.auto_cdc.fold_batch import FoldBatch
 from dlt_local.errors import LocalPipelineError
 
 SEED = int(os.environ.get("AUTO_CDC_SEED") or time.time_ns() % 1_000_000_007)
@@ -55,6 +56,8 @@ def with_b():
 def summed():
     return spark.read.table("scd1").groupBy("history").agg(F.sum("b").alias("b"))
 """
+_SUCCEEDED: list[int] = []
+"""Numbers of the batches that were taken for wholly behind all others."""
 _VERSIONED = [*[flow.name for flow in FLOWS if flow.scd_type == 2], "snapshot_versions"]
 Key = tuple[Any, ...]
 Tables = Mapping[str, Sequence[Row]]
@@ -107,6 +110,8 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         pipeline.before_update = lambda number: patch.setattr(auto_cdc, "REWRITTEN_SHARE", float(2 * (number % 2)))
         patch.setattr(view_refresh, "LARGE", 0)
         patch.setattr(view_refresh, "CHANGED_SHARE", float("inf"))
+        succeed = FoldBatch._succeed
+        patch.setattr(FoldBatch, "_succeed", lambda *given: _SUCCEEDED.append(given[0].batch[1]) or succeed(*given))
         pipeline.run(HISTORIES, BATCHES)
         yield pipeline
 
@@ -117,6 +122,11 @@ def test_any_batching_and_order_gives_the_in_order_result(ran: HistoryPipeline, 
         delivered = ran.delivered[flow.source][: batch + 1]
         expected, got = ran.expected(flow, batch), ran.after[batch][flow.name]
         _assert_equal(expected, got, f"{flow.name} after batch {batch}", delivered)
+
+
+def test_batches_behind_all_others_were_among_them(ran: HistoryPipeline) -> None:
+    # All of one target but the last, in which events are told again.
+    assert set(range(BATCHES - 1)) <= set(_SUCCEEDED), _AGAIN
 
 
 def test_type_1_has_the_open_rows_of_type_2(ran: HistoryPipeline) -> None:

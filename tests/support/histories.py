@@ -58,6 +58,8 @@ FLOWS = (
     Flow("scd2", "ties", 2),
     Flow("current", "clean", 1),
     Flow("versions", "clean", 2),
+    Flow("forward_rows", "forward", 1),
+    Flow("forward_versions", "forward", 2),
     Flow("truncated", "truncates", 1, has_truncates=True),
     Flow(
         "tracked",
@@ -98,6 +100,9 @@ def deliveries(random: Random, source: str, histories: Sequence[int], batches: i
     delivered: list[list[Row]] = [[] for _ in range(batches)]
     for number in histories:
         rows = history(random, source, number)
+        if source == "forward":
+            _deliver_forward(delivered, rows)
+            continue
         arrival = random.choice(("any", "in order", "reversed"))
         if arrival != "any":
             rows.sort(key=lambda row: row["seq"], reverse=arrival == "reversed")
@@ -112,6 +117,16 @@ def deliveries(random: Random, source: str, histories: Sequence[int], batches: i
     return delivered
 
 
+def _deliver_forward(delivered: list[list[Row]], rows: Sequence[Row]) -> None:
+    """Batch after batch a stretch of the sequences, as most sources deliver; what is told again comes with the last."""
+    told = set()
+    for row in rows:
+        place = (row["id"], row["seq"])
+        stretch = min(row["seq"] * len(delivered) // 24, len(delivered) - 1)
+        delivered[len(delivered) - 1 if place in told else stretch].append(row)
+        told.add(place)
+
+
 def history(random: Random, source: str, number: int) -> list[Row]:
     """Events of 10 to 50 keys, each with up to 40 events; one in ten is told twice."""
     rows: list[Row] = []
@@ -119,7 +134,7 @@ def history(random: Random, source: str, number: int) -> list[Row]:
         count = min(40, 1 + int(random.expovariate(1 / 6)))
         domain = range(1, 2 * count + 2)
         # Two events at one sequence that author different columns have no rule; elsewhere a tie has one.
-        has_ties = source != "authors"
+        has_ties = source not in ("authors", "forward")
         sequences = random.choices(domain, k=count) if has_ties else random.sample(domain, count)
         operations: dict[int, str] = {}
         for sequence in sequences:
