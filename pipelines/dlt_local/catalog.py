@@ -94,6 +94,8 @@ class Catalog:
 
     def register_placeholder(self, name: TableName, schema: StructType) -> None:
         """Let ``name`` be an empty table of this schema: enough to analyse queries over it, batch or streaming."""
+        if name in self._registered:
+            return
         self._create_schema(name.schema)
         self._placeholder(name, _without_char_types(schema))
         for alias, meant in self._live.items():

@@ -136,7 +136,6 @@ class _Resolver:
         self.faults: list[Exception] = []
         self._failed: set[TableName | str] = set()
         self._under_way: list[TableName | str] = []
-        self._outside: set[TableName] = set()
 
     def try_resolve(self, dataset: Table | View | Sink) -> None:
         try:
@@ -214,7 +213,6 @@ class _Resolver:
         self._check_kind(table, kind, flows)
         schema = self._schema(table, kind, flows, declared)
         self._expectations_analyse(table, schema, flows)
-        self.catalog.register_placeholder(table.name, schema)
         return Node(table, kind, flows, schema)
 
     def _check_kind(self, table: Table, kind: str, flows: tuple[ResolvedFlow, ...]) -> None:
@@ -361,10 +359,11 @@ class _Resolver:
         full = self.registry.name(name)
         if dataset is not None:
             self._resolve(dataset)
-        elif full in self.stored:
-            if full not in self._outside:
-                self._outside.add(full)
-                self.catalog.register_placeholder(full, self.stored[full])
+        # Only what is read gets a stand-in; to make one takes as long as a query's analysis.
+        if isinstance(dataset, Table):
+            self.catalog.register_placeholder(dataset.name, self.nodes[dataset.name].schema)
+        elif dataset is None and full in self.stored:
+            self.catalog.register_placeholder(full, self.stored[full])
         if dataset is not None or full in self.stored:
             if len(split) > 2:
                 self._name_catalog(split[0], reader)
