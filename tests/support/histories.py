@@ -134,7 +134,7 @@ def history(random: Random, source: str, number: int) -> list[Row]:
         count = min(40, 1 + int(random.expovariate(1 / 6)))
         domain = range(1, 2 * count + 2)
         # Two events at one sequence that author different columns have no rule; elsewhere a tie has one.
-        has_ties = source not in ("authors", "forward")
+        has_ties = source != "authors"
         sequences = random.choices(domain, k=count) if has_ties else random.sample(domain, count)
         operations: dict[int, str] = {}
         for sequence in sequences:

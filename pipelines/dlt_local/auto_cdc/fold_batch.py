@@ -38,10 +38,10 @@ class FoldBatch(Batch):
             and (is_first or self.is_newer(counts))
             and self.newest_truncate(events) is None
         ):
-            told = self._succession(flat, counts["events"], is_first)
-            if told is not None:
+            found = self._succession(flat, counts["events"], is_first)
+            if found is not None:
                 self.state.begin(self.batch, newest)
-                return self._succeed(*told, counts["events"])
+                return self._succeed(*found, counts["events"])
         self.state.begin(self.batch, newest)
         return self._fold(events, counts, log, is_first)
 
@@ -77,11 +77,11 @@ class FoldBatch(Batch):
             ]
             touched = F.broadcast(keys) if events <= HELD_IN_MEMORY else keys
             versions = versions.where(F.col(END_AT).isNull()).join(touched, same_key, "left_semi")
-        told_all = succession.succession(flat, succession.open_versions(versions, self.args), self.args)
+        followed = succession.succession(flat, succession.open_versions(versions, self.args), self.args)
         own, starts = F.col(succession.IS_OWN), F.col(succession.STARTS)
         ends = ~own & F.col(succession.END).isNotNull()
         hidden, out_of_order = F.col(succession.IS_HIDDEN), F.col(succession.IS_OUT_OF_ORDER)
-        watched = told_all.observe(
+        watched = followed.observe(
             counts,
             F.count_if(succession.SHARES_PLACE).alias("shared"),
             F.count_if(own & starts).alias("new"),
@@ -100,12 +100,12 @@ class FoldBatch(Batch):
         faults.reach("cdc.between")
         upserted, deleted = self._write_target(succession.versions(needed, self.args), seen["new"], seen["ended"])
         faults.reach("cdc.after")
-        late = needed.where(F.col(succession.IS_OUT_OF_ORDER)).select(*flat_key(self.args))
+        overtaken = needed.where(F.col(succession.IS_OUT_OF_ORDER)).select(*flat_key(self.args))
         return CdcMetrics(
             num_upserted_rows=upserted,
             num_deleted_rows=deleted,
             num_events=events,
-            num_out_of_order_keys=late.distinct().count() if seen["out_of_order"] else 0,
+            num_out_of_order_keys=overtaken.distinct().count() if seen["out_of_order"] else 0,
         )
 
     def _fold(self, events: DataFrame, counts: Mapping[str, Any], log: DataFrame | None, is_first: bool) -> CdcMetrics:
