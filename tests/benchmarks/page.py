@@ -84,5 +84,7 @@ The driver's heap, which is the executor's too, is the engine's default of 3 GiB
 each key, one write (tests/benchmarks/floor.py). Records are made by tests/benchmarks/records.py: SQL Server envelopes
 of a table with 12 columns, one delete in ten.
 
+What stands between a measure and its goal: [performance-notes.md](performance-notes.md).
+
 To repeat one measure: `make bench ARGS="--only first-load --scale 0.1"`. Figures as JSON: performance.json.
 """
