@@ -63,7 +63,7 @@ def _build(builder: DeltaTableBuilder, table: Table, schema: StructType, path: P
 def written_with(table: Table) -> Mapping[str, str]:
     """Settings of a session that only writes rows of this table."""
     # Written once and read once, all of it: making dictionaries takes two fifths of the time and saves a tenth of the
-    # size. Delta hands none of a writer's options on to Parquet.
+    # size. Delta hands no such option of a writer on to Parquet.
     return {_DICTIONARY: "false"} if table.private else {}
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from dlt_local.auto_cdc import latest, newest
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.events import has_null_key, has_null_sequence
+from dlt_local.auto_cdc.events import assembled, has_null_key, has_null_sequence
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE
 from dlt_local.auto_cdc.state import State
 from dlt_local.auto_cdc.target import Target
@@ -56,14 +56,27 @@ class Batch:
         self.batch = batch
         self.cache = cache
 
-    def refuse_nulls(self, events: DataFrame, null_keys: int, null_sequences: int, of: int) -> None:
+    def totals(self) -> list[Column]:
+        """Aggregates over flat events: how many there are, and how many of them `refuse_nulls` is to refuse."""
+        return [
+            F.count(F.lit(1)).alias("events"),
+            F.count_if(has_null_sequence(self.args)).alias("null_sequences"),
+            F.count_if(has_null_key(self.args)).alias("null_keys"),
+        ]
+
+    def refuse_nulls(self, flat: DataFrame, null_keys: int, null_sequences: int, of: int) -> None:
         """Refuse the batch whole. Sequences are looked at first, as Spark does."""
         for count, condition, bad, what in (
             (null_sequences, "NULL_SEQUENCE", has_null_sequence(self.args), "sequence_by"),
             (null_keys, "NULL_KEY", has_null_key(self.args), f"key ({', '.join(self.args.keys)})"),
         ):
             if count:
-                shown = events.where(bad).select(F.to_json(F.struct(KEY, SEQ, ROW)).alias("e")).limit(3).collect()
+                shown = (
+                    assembled(flat.where(bad), self.args)
+                    .select(F.to_json(F.struct(KEY, SEQ, ROW)).alias("e"))
+                    .limit(3)
+                    .collect()
+                )
                 examples = "".join(f"\n    {_plain(row['e'])}" for row in shown)
                 raise FlowError(
                     f"AUTOCDC_MICROBATCH_VALIDATION.{condition}",
@@ -74,7 +87,7 @@ class Batch:
                 )
 
     def bounds(self, sequence: Column) -> list[Column]:
-        """For `is_newer` and `newest`: aggregates of the least and greatest sequence; none where Python cannot tell."""
+        """Least and greatest sequence as aggregates, for `is_newer` and `reached`; none where Python has no order."""
         least = newest.place(F.min(sequence), self.args.sequence_type)
         greatest = newest.place(F.max(sequence), self.args.sequence_type)
         return [] if least is None or greatest is None else [least.alias("least"), greatest.alias("greatest")]
@@ -88,16 +101,16 @@ class Batch:
         least, known = newest.told(seen.get("least")), self.state.newest()
         return least is not None and known is not None and least > known
 
-    def newest(self, seen: Mapping[str, Any], known: Callable[[], list[DataFrame]]) -> newest.Place | None:
+    def reached(self, seen: Mapping[str, Any], known: Callable[[], list[DataFrame]]) -> newest.Place | None:
         """The greatest sequence with this batch; None where it cannot be told.
 
         Args:
             seen: what `bounds` counted.
             known: gives frames with all sequences known so far as SEQ; asked only where no earlier batch noted its own.
         """
-        greatest = newest.told(seen.get("greatest"))
-        if greatest is None or (noted := self.state.newest()) is not None:
-            return newest.greatest(greatest, noted) if greatest is not None else None
+        greatest, noted = newest.told(seen.get("greatest")), self.state.newest()
+        if greatest is None or noted is not None:
+            return newest.greatest(greatest, noted)
         for frame in known():
             row = frame.agg(*self.bounds(F.col(SEQ))).head()
             if row is not None and row["greatest"]["_0"] is not None:

@@ -1,6 +1,6 @@
 """A flow's source rows as events: key, place in the order, kind, row. Pure: DataFrame -> DataFrame."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,13 +12,9 @@ from dlt_local.names import quote
 from dlt_local.schemas import aligned_fields
 
 
-def to_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
-    """One row per row of the batch that `where` lets pass: KEY, SEQ, OP, ROW, AUTHORED, ARRIVED."""
-    return assembled(to_flat_events(batch, args), args)
-
-
 def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
-    """The same rows before their columns are put together: what is dropped from these need never be put together.
+    """One row per row of the batch that `where` lets pass, its columns side by side: what is dropped from these need
+    never be put together.
 
     Columns: `flat_row` (filled for deletes too), `flat_sequence`, OP, AUTHORED, ARRIVED. A condition that is null does
     not hold, so such a row is an upsert.
@@ -60,7 +56,7 @@ def flat_sequence(args: ChangeArgs) -> list[str]:
 
 
 def assembled(flat: DataFrame, args: ChangeArgs) -> DataFrame:
-    """Flat events with KEY, SEQ and ROW in place of their parts."""
+    """Flat events with KEY, SEQ and ROW in place of their parts; a delete and a truncate have no ROW."""
     parts = [*flat_row(args), *flat_sequence(args)]
     names = dict(zip(args.columns.names, flat_row(args), strict=True))
     row = F.struct(*[F.col(part).alias(name) for name, part in names.items()])
@@ -86,13 +82,13 @@ def _sequence(parts: Iterator[Column], type_: DataType) -> Column:
 
 
 def has_null_key(args: ChangeArgs) -> Column:
-    """True for an event without a whole key; a truncate has none."""
-    return (F.col(OP) != TRUNCATE) & any_null([F.col(KEY)[key] for key in args.keys])
+    """True for a flat event without a whole key; a truncate has none."""
+    return (F.col(OP) != TRUNCATE) & _any_null(flat_key(args))
 
 
 def has_null_sequence(args: ChangeArgs) -> Column:
-    """True for an event whose place is not known: `struct(null, null) IS NULL` is false, so every part is looked at."""
-    return any_null(leaves(F.col(SEQ), args.sequence_type))
+    """True for a flat event of whose place a part is not known."""
+    return _any_null(flat_sequence(args))
 
 
 def leaves(value: Column, type_: DataType) -> list[Column]:
@@ -102,11 +98,10 @@ def leaves(value: Column, type_: DataType) -> list[Column]:
     return [value]
 
 
-def any_null(values: Iterable[Column]) -> Column:
-    """True where one of them is null."""
+def _any_null(names: list[str]) -> Column:
     found = F.lit(False)
-    for value in values:
-        found = found | value.isNull()
+    for name in names:
+        found = found | F.col(name).isNull()
     return found
 
 

@@ -10,7 +10,7 @@ from dlt_local import delta_log, faults
 from dlt_local.auto_cdc import fold, latest, succession
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import assembled, flat_key, has_null_key, has_null_sequence, to_flat_events
+from dlt_local.auto_cdc.events import assembled, flat_key, sequence, to_flat_events
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import DELETE, EVENT, KEY, OP, ROW, SEQ, TRUNCATE
 from dlt_local.auto_cdc.target import HELD_IN_MEMORY, Difference
@@ -26,32 +26,26 @@ class FoldBatch(Batch):
         session = batch.sparkSession
         flat = self.cache.keep(to_flat_events(batch, self.args))
         events = assembled(flat, self.args)
-        counts = self._look_at(events)
-        self.refuse_nulls(events, counts["null_keys"], counts["null_sequences"], counts["events"])
+        counts = self._look_at(flat)
+        self.refuse_nulls(flat, counts["null_keys"], counts["null_sequences"], counts["events"])
         if not counts["events"]:
             return CdcMetrics()
         log = self.state.read(session)
         is_first = log is None and not delta_log.has_rows(self.target.path)
-        newest = self.newest(counts, lambda: [] if is_first else self._sequences(session, log))
-        if (
-            succession.applies(self.args)
-            and (is_first or self.is_newer(counts))
-            and self.newest_truncate(events) is None
-        ):
-            found = self._succession(flat, counts["events"], is_first)
-            if found is not None:
-                self.state.begin(self.batch, newest)
-                return self._succeed(*found, counts["events"])
-        self.state.begin(self.batch, newest)
+        reached = self.reached(counts, lambda: [] if is_first else self._sequences(session, log))
+        is_behind = is_first or self.is_newer(counts)
+        is_plain = succession.applies(self.args) and self.newest_truncate(events) is None
+        found = self._succession(flat, counts["events"], is_first) if is_behind and is_plain else None
+        self.state.begin(self.batch, reached)
+        if found is not None:
+            return self._succeed(*found, counts["events"])
         return self._fold(events, counts, log, is_first)
 
-    def _look_at(self, events: DataFrame) -> Mapping[str, Any]:
-        counts = events.agg(
-            F.count(F.lit(1)).alias("events"),
+    def _look_at(self, flat: DataFrame) -> Mapping[str, Any]:
+        counts = flat.agg(
+            *self.totals(),
             F.count_if(F.col(OP) == TRUNCATE).alias("truncates"),
-            F.count_if(has_null_sequence(self.args)).alias("null_sequences"),
-            F.count_if(has_null_key(self.args)).alias("null_keys"),
-            *self.bounds(F.col(SEQ)),
+            *self.bounds(sequence(self.args)),
         ).head()
         assert counts is not None
         return counts.asDict()
@@ -238,7 +232,7 @@ class FoldBatch(Batch):
                 rows=added + other,
                 on=on,
                 values=values,
-                is_put=F.col(f"s.{fold.ACTION}") == fold.PUT if fold.ACTION in plan.columns else F.lit(True),
+                is_put=F.col(f"s.{fold.ACTION}") == fold.PUT,
                 is_new=F.col(f"s.{fold.IS_NEW}"),
                 changes=None,
             )

@@ -9,15 +9,7 @@ from pyspark.sql import functions as F
 from dlt_local import faults
 from dlt_local.auto_cdc import latest
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import (
-    any_null,
-    assembled,
-    comparable,
-    flat_key,
-    flat_sequence,
-    has_null_sequence,
-    to_flat_events,
-)
+from dlt_local.auto_cdc.events import assembled, comparable, has_null_sequence, to_flat_events
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.auto_cdc.target import Difference
@@ -38,16 +30,16 @@ class LatestBatch(Batch):
         if has_truncates:
             flat = self.cache.keep(flat)
         events = assembled(flat, self.args)
-        truncates, null_truncates = self._count_truncates(events) if has_truncates else (0, 0)
+        truncates, null_truncates = self._count_truncates(flat) if has_truncates else (0, 0)
         last, seen = self._reduce(flat.where(F.col(OP) != TRUNCATE))
         total = seen["events"] + truncates
-        self.refuse_nulls(events, seen["null_keys"], seen["null_sequences"] + null_truncates, total)
+        self.refuse_nulls(flat, seen["null_keys"], seen["null_sequences"] + null_truncates, total)
         if not total:
             return CdcMetrics()
         log = self.state.read(session)
         plan, planned = self._plan(last, seen, log, self.newest_truncate(events))
         gone = self._truncated(session, events, plan) if truncates else None
-        is_retried = self.state.begin(self.batch, self.newest(seen, lambda: [log] if log is not None else []))
+        is_retried = self.state.begin(self.batch, self.reached(seen, lambda: [log] if log is not None else []))
         faults.reach("cdc.before")
         upserted, deleted = self._write_target(plan, gone, planned, is_retried)
         faults.reach("cdc.between")
@@ -71,12 +63,7 @@ class LatestBatch(Batch):
         whole, ends = Observation(), Observation()
         places = self.bounds(F.col(SEQ))
         is_first = F.col(latest.NTH) == 1
-        watched = flat.observe(
-            whole,
-            F.count(F.lit(1)).alias("events"),
-            F.count_if(any_null(map(F.col, flat_sequence(self.args)))).alias("null_sequences"),
-            F.count_if(any_null(map(F.col, flat_key(self.args)))).alias("null_keys"),
-        )
+        watched = flat.observe(whole, *self.totals())
         last = latest.last_places(watched, self.args).observe(
             ends,
             F.count_if(is_first).alias("keys"),
@@ -103,8 +90,8 @@ class LatestBatch(Batch):
         late = plan.where(latest.IS_LATE).select(KEY)
         return events.join(late, KEY, "left_semi").count()
 
-    def _count_truncates(self, events: DataFrame) -> tuple[int, int]:
-        found = events.where(F.col(OP) == TRUNCATE)
+    def _count_truncates(self, flat: DataFrame) -> tuple[int, int]:
+        found = flat.where(F.col(OP) == TRUNCATE)
         row = found.agg(F.count(F.lit(1)), F.count_if(has_null_sequence(self.args))).head()
         assert row is not None
         return row[0], row[1]

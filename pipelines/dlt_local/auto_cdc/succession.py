@@ -87,10 +87,15 @@ def succession(events: DataFrame, versions: DataFrame, args: ChangeArgs) -> Data
 
 
 def versions(told: DataFrame, args: ChangeArgs) -> DataFrame:
-    """The target's rows that are new or come to an end: KEY, START, END, ROW, IS_NEW (true where it has none yet)."""
+    """The target's rows that are new or come to an end, as `fold.actions` tells them: all of them to be put."""
     changed = told.where(F.col(STARTS) & (F.col(IS_OWN) | F.col(END).isNotNull()))
     return assembled(changed, args).select(
-        KEY, F.col(SEQ).alias(fold.START), END, ROW, F.col(IS_OWN).alias(fold.IS_NEW)
+        KEY,
+        F.col(SEQ).alias(fold.START),
+        F.lit(fold.PUT).alias(fold.ACTION),
+        END,
+        ROW,
+        F.col(IS_OWN).alias(fold.IS_NEW),
     )
 
 
