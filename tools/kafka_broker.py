@@ -143,14 +143,13 @@ class Broker:
         }
         self._settings.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # Joined by "=": one name in 64 begins with a dash, and would be read as an option of its own.
         command = [
             *self._java(),
             "kafka.tools.StorageTool",
             "format",
-            "-t",
-            cluster,
-            "-c",
-            str(self._settings),
+            f"--cluster-id={cluster}",
+            f"--config={self._settings}",
         ]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         self._log.write_bytes(run.stdout)
