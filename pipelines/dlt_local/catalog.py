@@ -76,7 +76,7 @@ class Catalog:
     def __init__(self, session: SparkSession, schema: str, scratch: Path) -> None:
         """Take the session; unqualified names are in ``schema``; ``scratch`` is an empty folder that stays empty."""
         self.session = session
-        self._scratch = scratch
+        self.scratch = scratch
         self._registered: set[TableName] = set()
         self._views: set[str] = set()
         self._known_views: set[str] = set()
@@ -89,7 +89,7 @@ class Catalog:
     def _create_schema(self, schema: str) -> None:
         # Without a location of its own Spark would make a folder for it in the working directory.
         if schema not in self._schemas:
-            self.session.sql(f"CREATE DATABASE IF NOT EXISTS {quote(schema)} LOCATION '{_text(self._scratch)}'")
+            self.session.sql(f"CREATE DATABASE IF NOT EXISTS {quote(schema)} LOCATION '{_text(self.scratch)}'")
             self._schemas.add(schema)
 
     def register_placeholder(self, name: TableName, schema: StructType) -> None:
@@ -103,7 +103,7 @@ class Catalog:
                 self._placeholder(TableName(LIVE, alias), _without_char_types(schema))
 
     def _placeholder(self, name: TableName, schema: StructType) -> None:
-        self.session.catalog.createTable(name.sql, path=str(self._scratch), source="parquet", schema=schema)
+        self.session.catalog.createTable(name.sql, path=str(self.scratch), source="parquet", schema=schema)
         self._registered.add(name)
 
     def register_table(self, name: TableName, path: Path) -> None:
@@ -131,7 +131,7 @@ class Catalog:
         jvm = self.session._jvm
         assert jvm is not None
         database = jvm.org.apache.spark.sql.catalyst.catalog.CatalogDatabase(
-            LIVE, "", jvm.java.net.URI(self._scratch.as_uri()), jvm.PythonUtils.toScalaMap({})
+            LIVE, "", jvm.java.net.URI(self.scratch.as_uri()), jvm.PythonUtils.toScalaMap({})
         )
         self.session._jsparkSession.sharedState().externalCatalog().createDatabase(database, True)
 

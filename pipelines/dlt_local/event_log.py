@@ -1,7 +1,8 @@
 """The event log: what an update did, in Databricks' columns and words, as a Delta table.
 
 Each event is first a line of a journal file, so that a killed update has told what it did; at the update's end, or at
-the start of the next one, the journal is appended to the table, once.
+the start of the next one, the journal is appended to the table, once. That is done without Spark: a hundred rows are
+written in ten milliseconds, not in half a second of every update.
 """
 
 import json
@@ -13,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+import pyarrow
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local import delta_log, faults
@@ -23,13 +26,34 @@ Level = Literal["INFO", "WARN", "ERROR", "METRICS"]
 
 HOOK_FAILED = "hook_progress"
 
-_DDL = (
-    "id STRING, sequence STRUCT<data_plane_id: STRUCT<instance: STRING, seq_no: BIGINT>>, "
-    "origin STRUCT<pipeline_id: STRING, pipeline_name: STRING, update_id: STRING, dataset_name: STRING, "
-    "flow_name: STRING, batch_id: BIGINT>, "
-    "timestamp TIMESTAMP, message STRING, level STRING, maturity_level STRING, "
-    "error STRUCT<fatal: BOOLEAN, exceptions: ARRAY<STRUCT<class_name: STRING, message: STRING>>>, "
-    "details STRING, event_type STRING"
+_TEXT, _WHOLE = pyarrow.string(), pyarrow.int64()
+_SCHEMA = pyarrow.schema(
+    {
+        "id": _TEXT,
+        "sequence": pyarrow.struct({"data_plane_id": pyarrow.struct({"instance": _TEXT, "seq_no": _WHOLE})}),
+        "origin": pyarrow.struct(
+            {
+                "pipeline_id": _TEXT,
+                "pipeline_name": _TEXT,
+                "update_id": _TEXT,
+                "dataset_name": _TEXT,
+                "flow_name": _TEXT,
+                "batch_id": _WHOLE,
+            }
+        ),
+        "timestamp": pyarrow.timestamp("us", tz="UTC"),
+        "message": _TEXT,
+        "level": _TEXT,
+        "maturity_level": _TEXT,
+        "error": pyarrow.struct(
+            {
+                "fatal": pyarrow.bool_(),
+                "exceptions": pyarrow.list_(pyarrow.struct({"class_name": _TEXT, "message": _TEXT})),
+            }
+        ),
+        "details": _TEXT,
+        "event_type": _TEXT,
+    }
 )
 
 
@@ -64,7 +88,7 @@ class EventLog:
         return [told for journal in sorted(self._journals.glob("*.jsonl")) if (told := self._end(journal)) is not None]
 
     def _end(self, journal: Path) -> Killed | None:
-        events = [event for line in journal.read_text(encoding="utf-8").splitlines() if (event := _read(line))]
+        events = _events(journal)
         if not events or any(map(_is_end, events)):
             return None
         began, last = events[0], events[-1]
@@ -136,28 +160,22 @@ class EventLog:
                 name = getattr(hook, "__name__", str(hook))
                 self.emit(HOOK_FAILED, f"Event hook '{name}' failed: {error}", level="WARN", error=error)
 
-    def publish(self, session: SparkSession) -> None:
+    def publish(self) -> None:
         """Append every journal to the table, those of killed updates too; each once. What follows goes to a new one."""
         with self._lock:
             self._journal_number += 1
             self._journal = self._journals / f"{self._update_id}-{self._journal_number}.jsonl"
         for journal in sorted(self._journals.glob("*.jsonl")):
-            _publish(session, journal, self._table)
+            _publish(journal, self._table)
 
 
-def _publish(session: SparkSession, journal: Path, table: Path) -> None:
-    # A line cut off by a kill is no event; DROPMALFORMED leaves it out.
-    events = session.read.schema(_DDL).option("mode", "DROPMALFORMED").json(str(journal))
+def _publish(journal: Path, table: Path) -> None:
+    rows = [event | {"timestamp": datetime.fromisoformat(event["timestamp"])} for event in _events(journal)]
     delta_log.clear_half_made(table)
     faults.reach("events.before")
-    (
-        events.coalesce(1)
-        .write.format("delta")
-        .mode("append")
-        .option("txnAppId", journal.stem)
-        .option("txnVersion", 0)
-        .save(str(table))
-    )
+    if not delta_log.exists(table) or DeltaTable(table).transaction_version(journal.stem) is None:
+        once = CommitProperties(app_transactions=[Transaction(journal.stem, 0)])
+        write_deltalake(table, pyarrow.Table.from_pylist(rows, _SCHEMA), mode="append", commit_properties=once)
     faults.reach("events.after")
     journal.unlink()
 
@@ -172,8 +190,13 @@ def _is_end(event: Mapping[str, Any]) -> bool:
     return told.get("state") in ("COMPLETED", "FAILED", "CANCELED")
 
 
+def _events(journal: Path) -> list[dict[str, Any]]:
+    """A journal's events, without a line that a kill cut off."""
+    lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [event for line in lines if (event := _read(line)) is not None]
+
+
 def _read(line: str) -> dict[str, Any] | None:
-    """An event, None for a line that a kill cut off."""
     try:
         event: dict[str, Any] = json.loads(line)
     except ValueError:

@@ -25,6 +25,7 @@ from dlt_local.decomposition import handed_on
 from dlt_local.elements import AutoCdcFlow, Expectation, QueryFlow, Sink, SnapshotCdcFlow, SnapshotSource, Table, View
 from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.graph import Graph, Node, ResolvedFlow
+from dlt_local.listing import listing
 from dlt_local.names import TableName, quote
 from dlt_local.observed import told
 from dlt_local.registry import Registry, registration
@@ -110,7 +111,7 @@ class DatasetRunner:
         with active(self._session), registration(self._registry):
             if isinstance(node.dataset, Table) and delta_log.exists(self._path(node.dataset.name)):
                 tables.describe(self._session, node.dataset, self._path(node.dataset.name))
-            seen = {str(name): delta_log.state(self._path(name)) for name in node.inputs}
+            seen = self._seen(node)
             last = read_json(self._storage.progress(node.name)) or {}
             self._check_checkpoints(node, last)
             if self._is_idle(node, last, seen):
@@ -129,6 +130,12 @@ class DatasetRunner:
             write_json(self._storage.progress(node.name), self._progress(node, seen))
             faults.reach("progress.after")
             return Ran(not any(metrics.batches for metrics in ran.values()), ran)
+
+    def _seen(self, node: Node) -> Mapping[str, str | None]:
+        """What there is to read: of each table and each folder, what is another when something has come."""
+        folders = {folder for flow in node.flows for folder in flow.folders}
+        tables = {str(name): delta_log.state(self._path(name)) for name in node.inputs}
+        return tables | {folder: listing(Path(folder)) for folder in sorted(folders)}
 
     def _is_replaced_anyway(self, table: Table, kind: str) -> bool:
         # A view's rows, and its schema with them, are written anew: nothing need be merged, nothing can conflict.

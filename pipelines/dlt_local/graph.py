@@ -40,10 +40,12 @@ class ResolvedFlow:
     streaming: bool
     schema: StructType
     fingerprint: str | None
-    """Changes when the query does; None where a run could differ though nothing of the pipeline did."""
+    """Changes when the query does; None where a run could differ though neither tables nor folders did."""
     changes: ChangeArgs | None = None
     query: str = ""
     """Another one where the query is another; unlike the fingerprint, also of queries that read outside."""
+    folders: tuple[str, ...] = ()
+    """The folders of which it streams the files."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +259,8 @@ class _Resolver:
                 self._check_streamed_from(flow, plan)
                 inputs, views, query = plan.tables, plan.views, _hash(plan)
                 print_ = _fingerprint(plan)
-                return ResolvedFlow(flow, inputs, views, frame.isStreaming, frame.schema, print_, query=query)
+                own = (frame.isStreaming, frame.schema, print_)
+                return ResolvedFlow(flow, inputs, views, *own, query=query, folders=plan.folders)
             case AutoCdcFlow():
                 return self._auto_cdc(flow)
             case SnapshotCdcFlow():
@@ -319,7 +322,8 @@ class _Resolver:
         if flow.target in self.stored:
             self._check_nested(flow, changes, self.stored[changes.target])
         schema = changes.target_schema
-        return ResolvedFlow(flow, plan.tables, plan.views, streaming, schema, _fingerprint(plan), changes)
+        own = (streaming, schema, _fingerprint(plan), changes)
+        return ResolvedFlow(flow, plan.tables, plan.views, *own, folders=plan.folders)
 
     def _check_nested(self, flow: Flow, changes: ChangeArgs, stored: StructType) -> None:
         # An update of an SCD type 1 row sets whole columns: a nested field that the source lacks would be lost.
@@ -341,7 +345,7 @@ class _Resolver:
                 if not isinstance(frame, DataFrame):
                     message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
                     raise DeclarationError("NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame")
-                return frame, read_plan(frame, self.catalog.real_name)
+                return frame, read_plan(frame, self.catalog.real_name, str(self.catalog.scratch))
             except AnalysisException as error:
                 missing = _missing_dataset(error)
                 if missing is None or (condition := f"{error.getCondition()} {missing}") in seen:

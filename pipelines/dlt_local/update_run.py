@@ -206,7 +206,7 @@ class UpdateRun:
     def _publish(self) -> list[Exception]:
         """Put what happened so far into the event log; gives what hindered it."""
         try:
-            self._log.publish(self._pipeline.spark)
+            self._log.publish()
         except Exception as error:
             place = self._pipeline.storage.event_log
             if not causes.is_disk_full(error):

@@ -58,11 +58,31 @@ def test_an_idle_flow_starts_no_spark_job_and_says_so(spark: SparkSession, tmp_p
         idle = small.pipeline.run(refresh=wanted)
         used.append(jobs(spark) - before)
         assert {dataset.state for dataset in idle.datasets} == {"IDLE"}
-    # What is left is the event log's own, however many flows there are.
-    assert len(idle.datasets) == 4 and used[0] == used[1]
+    assert len(idle.datasets) == 4 and used == [0, 0]
     last = small.pipeline.event_log().where(f"origin.update_id = '{idle.id}'").collect()
     told = [row.message for row in last if row.event_type == "flow_progress"]
     assert len(told) == 4 and all("IDLE" in message for message in told)
+
+
+@pytest.mark.parametrize("path", ["rows", "ro*", "file:rows"])
+def test_a_stream_of_files_is_idle_until_one_comes(spark: SparkSession, tmp_path: Path, path: str) -> None:
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    (folder / "a.json").write_text('{"id": 1}')
+    place = f"file:{tmp_path}/rows" if path.startswith("file:") else f"{tmp_path}/{path}"
+    source = f"""
+        from pyspark import pipelines as dp
+
+        @dp.table
+        def raw():
+            return spark.readStream.schema("id INT").json({place!r})
+    """
+    pipeline = SmallPipeline(tmp_path, spark, source).pipeline
+    pipeline.run()
+    assert pipeline.run().datasets[0].is_idle
+    (folder / "b.json").write_text('{"id": 2}')
+    assert not pipeline.run().datasets[0].is_idle
+    assert sorted(row["id"] for row in pipeline.table("raw").collect()) == [1, 2]
 
 
 def test_a_hundred_datasets_are_planned_in_a_time_that_grows_with_their_number(

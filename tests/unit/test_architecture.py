@@ -23,6 +23,7 @@ MAY_IMPORT = {
         "pyspark",
         "py4j",
         "delta",
+        "deltalake",
         "ruamel",
         "click",
         "rich",
