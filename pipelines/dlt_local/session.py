@@ -18,7 +18,7 @@ _COMPILERS = (
 )
 # Heap and class space have their size from the beginning: growing to what planning fills at once took 350 collections,
 # not 130, and each growth for a large batch is a collection of the whole heap.
-_HEAP = "-XX:+UseSerialGC -Xms{memory} -Xmn512m -XX:MetaspaceSize=256m"
+_HEAP = "-XX:+UseSerialGC -Xms{memory} -XX:NewRatio=2 -XX:MetaspaceSize=256m"
 
 _SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",

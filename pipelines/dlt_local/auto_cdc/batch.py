@@ -1,6 +1,7 @@
 """What both ways of applying a batch have in common."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from typing import Any
 
@@ -49,12 +50,22 @@ class Cache:
 class Batch:
     """What both ways have in common."""
 
-    def __init__(self, args: ChangeArgs, target: Target, state: State, batch: tuple[str, int], cache: Cache) -> None:
+    def __init__(
+        self,
+        args: ChangeArgs,
+        target: Target,
+        state: State,
+        batch: tuple[str, int],
+        cache: Cache,
+        beside: Executor,
+    ) -> None:
         self.args = args
         self.target = target
         self.state = state
         self.batch = batch
         self.cache = cache
+        self.beside = beside
+        """For what can be done while Spark is busy: half of a small write is planning, on one core."""
 
     def totals(self) -> list[Column]:
         """Aggregates over flat events: how many there are, and how many of them `refuse_nulls` is to refuse."""

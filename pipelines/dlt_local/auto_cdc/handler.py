@@ -9,6 +9,7 @@ Killed between any two writes and given the same batch again, both come out as i
   twice is one fact; so the target is worked out from at least what it was worked out from before.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -46,9 +47,9 @@ class AutoCdcHandler:
             FlowError: a key or a sequence is null somewhere; nothing is written then.
         """
         number = (self._app, batch_id)
-        with Cache() as cache:
+        with Cache() as cache, ThreadPoolExecutor() as beside:
             run = LatestBatch if self._args.is_latest else FoldBatch
-            metrics = run(self._args, self._target, self._state, number, cache).apply(batch)
+            metrics = run(self._args, self._target, self._state, number, cache, beside).apply(batch)
         self._state.end(number)
         self._state.compact_if_due(batch.sparkSession, self._args)
         return metrics

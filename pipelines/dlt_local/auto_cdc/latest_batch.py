@@ -9,13 +9,23 @@ from pyspark.sql import functions as F
 from dlt_local import faults
 from dlt_local.auto_cdc import latest
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import assembled, comparable, has_null_sequence, to_flat_events
+from dlt_local.auto_cdc.events import (
+    assembled,
+    comparable,
+    fingerprint,
+    flat_key,
+    has_null_sequence,
+    sequence,
+    to_flat_events,
+)
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.auto_cdc.target import Difference
 from dlt_local.names import quote
 from dlt_local.observed import told
 
+_NEARLY_ALL = 0.8
+"""Share of a batch's events from which on as many keys, counted with an error of 5 %, may be a key for each event."""
 _ACTIONS = (latest.INSERT, latest.UPDATE, latest.REMOVE, latest.COMPARE)
 
 
@@ -26,28 +36,33 @@ class LatestBatch(Batch):
         """Bring target and state up to the batch."""
         session = batch.sparkSession
         has_truncates = self.args.apply_as_truncates is not None
+        log = self.state.read(session)
+        if log is not None:
+            self.beside.submit(self.target.look_up, session)
         flat = to_flat_events(batch, self.args)
         if has_truncates:
             flat = self.cache.keep(flat)
         events = assembled(flat, self.args)
         truncates, null_truncates = self._count_truncates(flat) if has_truncates else (0, 0)
-        last, seen = self._reduce(flat.where(F.col(OP) != TRUNCATE))
+        if log is None and not has_truncates:
+            last, seen = self._reduce_first(flat)
+        else:
+            last, seen = self._reduce(flat.where(F.col(OP) != TRUNCATE))
         total = seen["events"] + truncates
         self.refuse_nulls(flat, seen["null_keys"], seen["null_sequences"] + null_truncates, total)
         if not total:
             return CdcMetrics()
-        log = self.state.read(session)
         plan, planned = self._plan(last, seen, log, self.newest_truncate(events))
         gone = self._truncated(session, events, plan) if truncates else None
         is_retried = self.state.begin(self.batch, self.reached(seen, lambda: [log] if log is not None else []))
         faults.reach("cdc.before")
+        entries = plan.where(latest.REMEMBERS).select(KEY, SEQ, OP, latest.HASH)
+        remembered = self.beside.submit(self.state.write, entries, self.state.log, self.batch)
         upserted, deleted = self._write_target(plan, gone, planned, is_retried)
         faults.reach("cdc.between")
         if truncates:
             self.remember_truncates(events)
-        if planned["remembers"]:
-            entries = plan.where(latest.REMEMBERS).select(KEY, SEQ, OP, latest.HASH)
-            self.state.append(entries, self.state.log, self.batch)
+        self.state.log.add(remembered.result())
         faults.reach("cdc.after")
         return CdcMetrics(
             num_upserted_rows=upserted,
@@ -57,6 +72,29 @@ class LatestBatch(Batch):
             num_duplicate_events=seen["repeats"] + planned["repeated"],
             num_ties=seen["ties"],
         )
+
+    def _reduce_first(self, flat: DataFrame) -> tuple[DataFrame, Mapping[str, Any]]:
+        """The same as `_reduce` where nothing is known yet.
+
+        That is a snapshot mostly, which tells each key once: to count the keys is half the work of bringing together
+        the events of each.
+        """
+        whole = Observation()
+        keys = [F.col(part) for part in flat_key(self.args)]
+        places = self.bounds(sequence(self.args))
+        told_of_all = (
+            *self.totals(),
+            F.count_if(F.col(OP) == UPSERT).alias("upserts"),
+            F.approx_count_distinct(F.struct(*keys)).alias("about_keys"),
+        )
+        flat = self.cache.compute(flat.observe(whole, *told_of_all, *places))
+        seen = told(whole)
+        is_likely = seen["about_keys"] >= _NEARLY_ALL * seen["events"]
+        if not is_likely or flat.select(*keys).distinct().count() < seen["events"]:
+            return self._reduce(flat)
+        only = assembled(flat, self.args)
+        last = only.withColumn(latest.HASH, fingerprint(F.col(ROW), self.args.columns))
+        return last, {**seen, "keys": seen["events"], "repeats": 0, "ties": 0}
 
     def _reduce(self, flat: DataFrame) -> tuple[DataFrame, Mapping[str, Any]]:
         """The event of each key that counts, and what was seen on the way there."""

@@ -30,6 +30,16 @@ class Growth:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Rows of one batch that are written, and count once they are listed."""
+
+    name: str
+    rows: int
+    schema: dict[str, Any]
+    batch: tuple[str, int]
+
+
+@dataclass(frozen=True)
 class Log:
     """Rows that are only ever added to, batch by batch, or replaced as a whole."""
 
@@ -50,17 +60,25 @@ class Log:
 
     def append(self, rows: DataFrame, batch: tuple[str, int]) -> None:
         """Add rows, once for each batch however often it is tried."""
+        self.add(self.write(rows, batch))
+
+    def write(self, rows: DataFrame, batch: tuple[str, int]) -> Part | None:
+        """Write rows that do not count yet; None where those of this batch do already."""
         app, number = batch
-        kept = self._kept()
-        if kept["batches"].get(app, -1) >= number:
+        if self._kept()["batches"].get(app, -1) >= number:
+            return None
+        name = f"{app}-{number}"
+        return Part(name, self._write(rows, name), rows.schema.jsonValue(), batch)
+
+    def add(self, part: Part | None) -> None:
+        """Let a part count."""
+        if part is None:
             return
-        count = self._write(rows, name := f"{app}-{number}")
-        schema = rows.schema.jsonValue()
-        schemas = kept["schemas"] if schema in kept["schemas"] else [*kept["schemas"], schema]
-        parts = {**kept["parts"], name: {"rows": count, "schema": schemas.index(schema)}}
-        write_json(
-            self._list, {**kept, "parts": parts, "schemas": schemas, "batches": {**kept["batches"], app: number}}
-        )
+        kept, (app, number) = self._kept(), part.batch
+        schemas = kept["schemas"] if part.schema in kept["schemas"] else [*kept["schemas"], part.schema]
+        parts = {**kept["parts"], part.name: {"rows": part.rows, "schema": schemas.index(part.schema)}}
+        batches = {**kept["batches"], app: number}
+        write_json(self._list, {**kept, "parts": parts, "schemas": schemas, "batches": batches})
 
     def replace(self, rows: DataFrame) -> None:
         """Put these rows in place of all others."""

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from dlt_local.auto_cdc import latest
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.log import Log
+from dlt_local.auto_cdc.log import Log, Part
 from dlt_local.auto_cdc.names import DELETE, KEY, OP, SEQ, WRITTEN_AT
 from dlt_local.auto_cdc.newest import Place
 from dlt_local.storage import read_json, write_json
@@ -88,7 +88,11 @@ class State:
 
     def append(self, entries: DataFrame, to: Log, batch: tuple[str, int]) -> None:
         """Add entries, once for each batch however often it is tried."""
-        to.append(entries.withColumn(WRITTEN_AT, F.current_timestamp()), batch)
+        to.add(self.write(entries, to, batch))
+
+    def write(self, entries: DataFrame, to: Log, batch: tuple[str, int]) -> Part | None:
+        """Write entries down that do not count before ``to`` has the part added."""
+        return to.write(entries.withColumn(WRITTEN_AT, F.current_timestamp()), batch)
 
     def without_expired(self, log: DataFrame, with_past: bool) -> DataFrame:
         """The log's facts without forgotten deletes.
