@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from dlt_local import causes, delta_log, expectations, faults, tables, view_refresh
 from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs, for_target
+from dlt_local.auto_cdc.events import to_flat_events
 from dlt_local.auto_cdc.handler import AutoCdcHandler
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.snapshots import Applied, differences
@@ -348,6 +349,7 @@ class DatasetRunner:
         flow: ResolvedFlow,
         handle: Callable[[DataFrame, int, str], None],
         metrics: FlowMetrics,
+        source: Callable[[], DataFrame] | None = None,
     ) -> None:
         checkpoint = self._storage.checkpoint(node.name, flow.flow.name)
         _clear_half_begun(checkpoint)
@@ -370,9 +372,9 @@ class DatasetRunner:
                 raise
 
         with self._spark_conf(_settings(node, flow)):
+            frame = self._frame(flow) if source is None else source()
             query = (
-                self._frame(flow)
-                .writeStream.foreachBatch(on_batch)
+                frame.writeStream.foreachBatch(on_batch)
                 .option("checkpointLocation", str(checkpoint))
                 .trigger(availableNow=True)
                 .start()
@@ -440,30 +442,40 @@ class DatasetRunner:
         return AutoCdcHandler(args, self._path(args.target), state, app)
 
     def _auto_cdc(self, node: Node, flow: ResolvedFlow, declared: AutoCdcFlow, metrics: FlowMetrics) -> None:
+        assert isinstance(node.dataset, Table)
         args = self._args(node, flow)
+        # An expectation may ask about columns that the events do not have.
+        are_events = not node.dataset.expectations
 
         def handle(batch: DataFrame, batch_id: int, app: str) -> None:
-            self._apply(node, args, batch, batch_id, app, metrics)
+            events = batch if are_events else to_flat_events(self._checked(node, batch, metrics), args)
+            self._apply(node, args, events, batch_id, app, metrics)
 
-        if declared.once:
-            if flow.streaming:
-                self._once(node, flow, metrics, lambda: self._stream(node, flow, handle, metrics))
-            else:
-                self._once(node, flow, metrics, lambda: handle(self._frame(flow), 0, self._app(node, flow)))
+        def source() -> DataFrame:
+            rows = self._frame(flow)
+            return to_flat_events(rows, args) if are_events else rows
+
+        if not declared.once:
+            self._stream(node, flow, handle, metrics, source)
+        elif flow.streaming:
+            self._once(node, flow, metrics, lambda: self._stream(node, flow, handle, metrics, source))
         else:
-            self._stream(node, flow, handle, metrics)
+            self._once(node, flow, metrics, lambda: handle(source(), 0, self._app(node, flow)))
 
-    def _apply(
-        self, node: Node, args: ChangeArgs, batch: DataFrame, batch_id: int, app: str, metrics: FlowMetrics
-    ) -> None:
+    def _checked(self, node: Node, batch: DataFrame, metrics: FlowMetrics) -> DataFrame:
         assert isinstance(node.dataset, Table)
         rules = node.dataset.expectations
-        if rules:
-            checked = batch.agg(*expectations.metrics(rules)).head()
-            assert checked is not None
-            _add_expectations(metrics, rules, checked.asDict())
-            batch = expectations.enforce(batch, node.name, rules)
-        done = self._handler(node, args, app).apply(batch, batch_id)
+        if not rules:
+            return batch
+        checked = batch.agg(*expectations.metrics(rules)).head()
+        assert checked is not None
+        _add_expectations(metrics, rules, checked.asDict())
+        return expectations.enforce(batch, node.name, rules)
+
+    def _apply(
+        self, node: Node, args: ChangeArgs, events: DataFrame, batch_id: int, app: str, metrics: FlowMetrics
+    ) -> None:
+        done = self._handler(node, args, app).apply(events, batch_id)
         metrics.cdc = done if metrics.cdc is None else metrics.cdc + done
 
     def _snapshots(self, node: Node, flow: ResolvedFlow, declared: SnapshotCdcFlow, metrics: FlowMetrics) -> None:
@@ -476,7 +488,8 @@ class DatasetRunner:
             _refuse_repeated_keys(snapshot, args, declared)
             # Cut off from the target, which is written while the changes are still being read.
             changes = differences(snapshot, rows, args, version).localCheckpoint()
-            self._apply(node, args, changes, applied.count, self._app(node, flow), metrics)
+            events = to_flat_events(self._checked(node, changes, metrics), args)
+            self._apply(node, args, events, applied.count, self._app(node, flow), metrics)
             applied.add(version)
             metrics.batches += 1
 

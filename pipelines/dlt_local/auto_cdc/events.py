@@ -16,8 +16,13 @@ def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
     """One row per row of the batch that `where` lets pass, its columns side by side: what is dropped from these need
     never be put together.
 
-    Columns: `flat_row` (filled for deletes too), `flat_sequence`, OP, AUTHORED, ARRIVED. A condition that is null does
-    not hold, so such a row is an upsert.
+    Columns: `flat_row` (filled for deletes too), `flat_sequence`, OP, AUTHORED. A condition that is null does not hold,
+    so such a row is an upsert.
+
+    Args:
+        batch: the source's rows, or the stream of them: a stream brings the columns that it is asked for, and one batch
+            of it is rows of which Spark drops nothing more.
+        args: the flow's.
     """
     if args.where is not None:
         batch = batch.where(column(args.where))
@@ -35,8 +40,12 @@ def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
         *[place.alias(name) for place, name in zip(places, flat_sequence(args), strict=True)],
         op.alias(OP),
         authored.cast("array<string>").alias(AUTHORED),
-        F.monotonically_increasing_id().alias(ARRIVED),
     )
+
+
+def with_arrival(flat: DataFrame) -> DataFrame:
+    """ARRIVED added: greater for a row that stands behind another in the batch."""
+    return flat.withColumn(ARRIVED, F.monotonically_increasing_id())
 
 
 def flat_row(args: ChangeArgs) -> list[str]:

@@ -1,30 +1,42 @@
 """One batch of an SCD type 2 target, or of one whose events tell parts of rows: state first, then target."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from dlt_local import delta_log, faults
 from dlt_local.auto_cdc import fold, latest, succession
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import assembled, flat_key, sequence, to_flat_events
+from dlt_local.auto_cdc.events import assembled, flat_key, sequence, with_arrival
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import DELETE, EVENT, KEY, OP, ROW, SEQ, TRUNCATE
 from dlt_local.auto_cdc.target import HELD_IN_MEMORY, Difference
 from dlt_local.names import END_AT, START_AT, quote
-from dlt_local.observed import told
+
+
+@dataclass(frozen=True)
+class Succession:
+    """What a batch that lies behind all that is known does to the target."""
+
+    events: DataFrame
+    """From `succession`."""
+    seen: Row
+    """How many of each kind there are."""
+    is_whole: bool
+    """True where ``events`` has every open version, so that the target can be written anew from it."""
 
 
 class FoldBatch(Batch):
     """A batch for `fold`."""
 
-    def apply(self, batch: DataFrame) -> CdcMetrics:
+    def apply(self, flat: DataFrame) -> CdcMetrics:
         """Bring state and target up to the batch."""
-        session = batch.sparkSession
-        flat = self.cache.keep(to_flat_events(batch, self.args))
+        session = flat.sparkSession
+        flat = self.cache.keep(with_arrival(flat))
         events = assembled(flat, self.args)
         counts = self._look_at(flat)
         self.refuse_nulls(flat, counts["null_keys"], counts["null_sequences"], counts["events"])
@@ -38,7 +50,7 @@ class FoldBatch(Batch):
         found = self._succession(flat, counts["events"], is_first) if is_behind and is_plain else None
         self.state.begin(self.batch, reached)
         if found is not None:
-            return self._succeed(*found, counts["events"])
+            return self._succeed(found, counts["events"])
         return self._fold(events, counts, log, is_first)
 
     def _look_at(self, flat: DataFrame) -> Mapping[str, Any]:
@@ -57,42 +69,53 @@ class FoldBatch(Batch):
             return logged
         return [*logged, *(self.target.read(session).select(F.col(at).alias(SEQ)) for at in (START_AT, END_AT))]
 
-    def _succession(self, flat: DataFrame, events: int, is_first: bool) -> tuple[DataFrame, Mapping[str, Any]] | None:
-        """The batch's events with the versions that they end, and what was counted; None where two share a place."""
-        session, counts = flat.sparkSession, Observation()
-        versions = self.target.read(session)
+    def _succession(self, flat: DataFrame, events: int, is_first: bool) -> Succession | None:
+        """The batch's events with the versions that they end; None where two share a place."""
+        session = flat.sparkSession
+        columns = (*self.args.columns.names, START_AT, END_AT)
+        is_whole = not is_first and self.target.is_large_part(events, columns)
+        versions = self.target.read(session).where(F.col(END_AT).isNull())
         if is_first:
             versions = versions.where(F.lit(False))
-        else:
+        elif not is_whole:
             keys = flat.select(*flat_key(self.args))
             same_key = [
                 versions[quote(key)] == keys[part]
                 for key, part in zip(self.args.keys, flat_key(self.args), strict=True)
             ]
             touched = F.broadcast(keys) if events <= HELD_IN_MEMORY else keys
-            versions = versions.where(F.col(END_AT).isNull()).join(touched, same_key, "left_semi")
+            versions = versions.join(touched, same_key, "left_semi")
         followed = succession.succession(flat, succession.open_versions(versions, self.args), self.args)
         own, starts = F.col(succession.IS_OWN), F.col(succession.STARTS)
-        ends = ~own & F.col(succession.END).isNotNull()
+        is_new, ends = own & starts, ~own & F.col(succession.END).isNotNull()
         hidden, out_of_order = F.col(succession.IS_HIDDEN), F.col(succession.IS_OUT_OF_ORDER)
-        watched = followed.observe(
-            counts,
-            F.count_if(succession.SHARES_PLACE).alias("shared"),
-            F.count_if(own & starts).alias("new"),
+        shared = F.col(succession.SHARES_PLACE)
+        told_of = F.lit(True) if is_whole else is_new | ends | hidden | out_of_order | shared
+        needed = self.cache.compute(followed.where(told_of))
+        seen = needed.agg(
+            F.count_if(shared).alias("shared"),
+            F.count_if(is_new).alias("new"),
             F.count_if(ends).alias("ended"),
             F.count_if(hidden).alias("hidden"),
             F.count_if(out_of_order).alias("out_of_order"),
-        )
-        needed = self.cache.compute(watched.where((own & starts) | ends | hidden | out_of_order))
-        seen = told(counts)
-        return None if seen["shared"] else (needed, seen)
+        ).head()
+        assert seen is not None
+        return None if seen["shared"] else Succession(needed, seen, is_whole)
 
-    def _succeed(self, needed: DataFrame, seen: Mapping[str, Any], events: int) -> CdcMetrics:
+    def _succeed(self, found: Succession, events: int) -> CdcMetrics:
+        needed, seen = found.events, found.seen
         faults.reach("cdc.before")
         if seen["hidden"]:
             self.state.append(succession.hidden(needed, self.args), self.state.log, self.batch)
         faults.reach("cdc.between")
-        upserted, deleted = self._write_target(succession.versions(needed, self.args), seen["new"], seen["ended"])
+        if found.is_whole:
+            rows = succession.last_versions(needed, self.args).select(*self._columns())
+            ended = self.target.read(needed.sparkSession).where(F.col(END_AT).isNotNull())
+            self.target.overwrite(ended.select(*rows.columns).unionByName(rows))
+            upserted, deleted = seen["new"] + seen["ended"], 0
+        else:
+            changed = succession.changed_versions(needed, self.args)
+            upserted, deleted = self._write_target(changed, seen["new"], seen["ended"])
         faults.reach("cdc.after")
         overtaken = needed.where(F.col(succession.IS_OUT_OF_ORDER)).select(*flat_key(self.args))
         return CdcMetrics(
@@ -215,11 +238,8 @@ class FoldBatch(Batch):
         )
 
     def _write_target(self, plan: DataFrame, added: int, other: int) -> tuple[int, int]:
-        columns = {name: F.col(f"{ROW}.{quote(name)}") for name in self.args.columns.names}
-        if self.args.scd_type == 2:
-            columns |= {START_AT: F.col(fold.START), END_AT: F.col(fold.END)}
         if not other:
-            new = plan.where(F.col(fold.IS_NEW)).select(*[c.alias(n) for n, c in columns.items()])
+            new = plan.where(F.col(fold.IS_NEW)).select(*self._columns())
             return (self.target.append(new, self.batch), 0) if added else (0, 0)
         values = {name: F.col(f"s.{ROW}.{quote(name)}") for name in self.args.columns.names}
         on: tuple[Column, ...] = ()
@@ -237,6 +257,13 @@ class FoldBatch(Batch):
                 changes=None,
             )
         )
+
+    def _columns(self) -> list[Column]:
+        """The target's columns of a planned row."""
+        columns = [F.col(f"{ROW}.{quote(name)}").alias(name) for name in self.args.columns.names]
+        if self.args.scd_type == 2:
+            columns += [F.col(fold.START).alias(START_AT), F.col(fold.END).alias(END_AT)]
+        return columns
 
 
 def _key_of(args: ChangeArgs) -> Column:

@@ -1,4 +1,4 @@
-"""The one place of AUTO CDC with effects: a batch of source rows goes in, target and state are written.
+"""The one place of AUTO CDC with effects: a batch of events goes in, target and state are written.
 
 Killed between any two writes and given the same batch again, both come out as if nothing had happened:
 
@@ -40,8 +40,12 @@ class AutoCdcHandler:
         self._state = state
         self._app = app
 
-    def apply(self, batch: DataFrame, batch_id: int) -> CdcMetrics:
+    def apply(self, flat: DataFrame, batch_id: int) -> CdcMetrics:
         """Apply one batch; the same batch again changes nothing.
+
+        Args:
+            flat: from `to_flat_events`.
+            batch_id: the batch's number.
 
         Raises:
             FlowError: a key or a sequence is null somewhere; nothing is written then.
@@ -49,7 +53,7 @@ class AutoCdcHandler:
         number = (self._app, batch_id)
         with Cache() as cache, ThreadPoolExecutor() as beside:
             run = LatestBatch if self._args.is_latest else FoldBatch
-            metrics = run(self._args, self._target, self._state, number, cache, beside).apply(batch)
+            metrics = run(self._args, self._target, self._state, number, cache, beside).apply(flat)
         self._state.end(number)
-        self._state.compact_if_due(batch.sparkSession, self._args)
+        self._state.compact_if_due(flat.sparkSession, self._args)
         return metrics

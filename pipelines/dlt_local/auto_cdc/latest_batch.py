@@ -16,7 +16,6 @@ from dlt_local.auto_cdc.events import (
     flat_key,
     has_null_sequence,
     sequence,
-    to_flat_events,
 )
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
@@ -32,14 +31,13 @@ _ACTIONS = (latest.INSERT, latest.UPDATE, latest.REMOVE, latest.COMPARE)
 class LatestBatch(Batch):
     """A batch for `latest`."""
 
-    def apply(self, batch: DataFrame) -> CdcMetrics:
+    def apply(self, flat: DataFrame) -> CdcMetrics:
         """Bring target and state up to the batch."""
-        session = batch.sparkSession
+        session = flat.sparkSession
         has_truncates = self.args.apply_as_truncates is not None
         log = self.state.read(session)
         if log is not None:
             self.beside.submit(self.target.look_up, session)
-        flat = to_flat_events(batch, self.args)
         if has_truncates:
             flat = self.cache.keep(flat)
         events = assembled(flat, self.args)
@@ -79,16 +77,15 @@ class LatestBatch(Batch):
         That is a snapshot mostly, which tells each key once: to count the keys is half the work of bringing together
         the events of each.
         """
-        whole = Observation()
         keys = [F.col(part) for part in flat_key(self.args)]
-        places = self.bounds(sequence(self.args))
-        told_of_all = (
+        flat = self.cache.compute(flat)
+        seen = self._count(
+            flat,
             *self.totals(),
             F.count_if(F.col(OP) == UPSERT).alias("upserts"),
             F.approx_count_distinct(F.struct(*keys)).alias("about_keys"),
+            *self.bounds(sequence(self.args)),
         )
-        flat = self.cache.compute(flat.observe(whole, *told_of_all, *places))
-        seen = told(whole)
         is_likely = seen["about_keys"] >= _NEARLY_ALL * seen["events"]
         if not is_likely or flat.select(*keys).distinct().count() < seen["events"]:
             return self._reduce(flat)
@@ -98,31 +95,33 @@ class LatestBatch(Batch):
 
     def _reduce(self, flat: DataFrame) -> tuple[DataFrame, Mapping[str, Any]]:
         """The event of each key that counts, and what was seen on the way there."""
-        whole, ends = Observation(), Observation()
-        places = self.bounds(F.col(SEQ))
+        whole = Observation()
         is_first = F.col(latest.NTH) == 1
-        watched = flat.observe(whole, *self.totals())
-        last = latest.last_places(watched, self.args).observe(
-            ends,
+        last = self.cache.compute(latest.last_places(flat.observe(whole, *self.totals()), self.args))
+        # Counted afterwards: what is observed on the way is worked out row by row, without Spark's own classes for it.
+        ends = self._count(
+            last,
             F.count_if(is_first).alias("keys"),
             F.count_if(~is_first).alias("others"),
             F.count_if(is_first & (F.col(OP) == UPSERT)).alias("upserts"),
-            *places,
+            *self.bounds(F.col(SEQ)),
         )
-        last = self.cache.compute(last)
-        seen = {name: told(whole)[name] for name in ("events", "null_sequences", "null_keys")}
-        seen |= {name: told(ends)[name] for name in ("keys", "others", "upserts")}
-        seen |= {name: told(ends)[name] for name in ("least", "greatest") if places}
+        seen = {name: told(whole)[name] for name in ("events", "null_sequences", "null_keys")} | dict(ends)
         if not seen["others"]:
             return last, {**seen, "repeats": 0, "ties": 0}
         last = self.cache.keep(latest.deciding(last, self.args))
-        counted = last.agg(
+        counted = self._count(
+            last,
             F.sum(latest.REPEATS).alias("repeats"),
             F.sum(latest.TIES).alias("ties"),
             F.count_if(F.col(OP) == UPSERT).alias("upserts"),
-        ).head()
-        assert counted is not None
-        return last, {**seen, **counted.asDict()}
+        )
+        return last, {**seen, **counted}
+
+    def _count(self, frame: DataFrame, *what: Column) -> Mapping[str, Any]:
+        row = frame.agg(*what).head()
+        assert row is not None
+        return row.asDict()
 
     def _count_late(self, events: DataFrame, plan: DataFrame) -> int:
         late = plan.where(latest.IS_LATE).select(KEY)
@@ -130,9 +129,9 @@ class LatestBatch(Batch):
 
     def _count_truncates(self, flat: DataFrame) -> tuple[int, int]:
         found = flat.where(F.col(OP) == TRUNCATE)
-        row = found.agg(F.count(F.lit(1)), F.count_if(has_null_sequence(self.args))).head()
-        assert row is not None
-        return row[0], row[1]
+        what = F.count(F.lit(1)).alias("truncates"), F.count_if(has_null_sequence(self.args)).alias("null_sequences")
+        counted = self._count(found, *what)
+        return counted["truncates"], counted["null_sequences"]
 
     def _plan(
         self, last: DataFrame, seen: Mapping[str, Any], log: DataFrame | None, truncated: DataFrame | None
@@ -152,14 +151,13 @@ class LatestBatch(Batch):
         else:
             placed = known.crossJoin(F.broadcast(truncated))
         plan = self.cache.keep(latest.actions(placed))
-        row = plan.agg(
+        return plan, self._count(
+            plan,
             *(F.count_if(F.col(latest.ACTION) == a).alias(a) for a in _ACTIONS),
             F.count_if(latest.REMEMBERS).alias("remembers"),
             F.count_if(latest.IS_LATE).alias("late"),
             F.count_if(latest.IS_REPEATED).alias("repeated"),
-        ).head()
-        assert row is not None
-        return plan, row.asDict()
+        )
 
     def _truncated(self, session: SparkSession, events: DataFrame, plan: DataFrame) -> DataFrame | None:
         state, truncated = self.state.read(session), self.newest_truncate(events)

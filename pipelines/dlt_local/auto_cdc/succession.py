@@ -86,10 +86,9 @@ def succession(events: DataFrame, versions: DataFrame, args: ChangeArgs) -> Data
     return placed.withColumn(_BREAK, breaks).withColumn(END, end).drop(_BREAK)
 
 
-def versions(told: DataFrame, args: ChangeArgs) -> DataFrame:
-    """The target's rows that are new or come to an end, as `fold.actions` tells them: all of them to be put."""
-    changed = told.where(F.col(STARTS) & (F.col(IS_OWN) | F.col(END).isNotNull()))
-    return assembled(changed, args).select(
+def last_versions(told: DataFrame, args: ChangeArgs) -> DataFrame:
+    """The versions that events open, and those that were open, as `fold.actions` tells them: all of them to be put."""
+    return assembled(told.where(F.col(STARTS)), args).select(
         KEY,
         F.col(SEQ).alias(fold.START),
         F.lit(fold.PUT).alias(fold.ACTION),
@@ -97,6 +96,11 @@ def versions(told: DataFrame, args: ChangeArgs) -> DataFrame:
         ROW,
         F.col(IS_OWN).alias(fold.IS_NEW),
     )
+
+
+def changed_versions(told: DataFrame, args: ChangeArgs) -> DataFrame:
+    """Those of `last_versions` that are new or come to an end."""
+    return last_versions(told.where(F.col(IS_OWN) | F.col(END).isNotNull()), args)
 
 
 def hidden(told: DataFrame, args: ChangeArgs) -> DataFrame:

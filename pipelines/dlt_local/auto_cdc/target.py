@@ -1,5 +1,6 @@
 """The target's Delta table as AUTO CDC writes it: added to, merged into, or written anew."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,17 +73,23 @@ class Target:
 
     def change(self, difference: Difference) -> tuple[int, int]:
         """Update, insert and delete rows in one commit; (upserted, deleted) rows."""
-        return self._rewrite(difference) if self._is_large_part(difference) else self._merge(difference)
+        if difference.changes is None and self.is_large_part(difference.rows, difference.values):
+            return self._rewrite(difference)
+        return self._merge(difference)
 
-    def _is_large_part(self, difference: Difference) -> bool:
+    def is_large_part(self, rows: int, columns: Collection[str]) -> bool:
+        """True where so many rows, which have these columns, are better put into the table by writing it anew."""
         # Written anew, the feed would tell of every row.
-        if difference.changes is not None or delta_log.is_marked(self.path, CHANGE_FEED):
+        if delta_log.is_marked(self.path, CHANGE_FEED):
             return False
-        rows = delta_log.row_count(self.path)
+        stored = delta_log.row_count(self.path)
         schema = delta_log.schema(self.path)
-        if rows is None or schema is None or set(schema.names) != set(difference.values):
-            return False
-        return difference.rows >= REWRITTEN_SHARE * rows
+        return (
+            stored is not None
+            and schema is not None
+            and set(schema.names) == set(columns)
+            and (rows >= REWRITTEN_SHARE * stored)
+        )
 
     def _merge(self, difference: Difference) -> tuple[int, int]:
         table = DeltaTable.forPath(difference.source.sparkSession, str(self.path))
@@ -120,13 +127,17 @@ class Target:
         )
         put = own.where(difference.is_put).observe(new, F.count(F.lit(1)).alias("upserted"))
         rows = stays.unionByName(put.select(*[value.alias(name) for name, value in difference.values.items()]))
+        self.overwrite(rows)
+        return int(told(new)["upserted"]), int(told(old)["deleted"])
+
+    def overwrite(self, rows: DataFrame) -> None:
+        """Put these rows in place of all others."""
         # Whatever the user's session says: a partition that has lost all its rows is to go too.
         writer = rows.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
         if delta_log.clustering_columns(self.path):
             # A plain overwrite forgets them.
             writer = writer.option("replaceWhere", "true")
         writer.save(str(self.path))
-        return int(told(new)["upserted"]), int(told(old)["deleted"])
 
     def _is_same_row(self, difference: Difference) -> Column:
         """True where a row of the target and one of the source are about the same."""
