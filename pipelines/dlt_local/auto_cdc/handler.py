@@ -2,7 +2,8 @@
 
 Killed between any two writes and given the same batch again, both come out as if nothing had happened:
 
-- *latest* (SCD type 1, whole rows): target first, then state. As long as the state does not know a batch, the batch
+- *latest* (SCD type 1, whole rows): target first, then state, of which a part is written meanwhile that does not count
+  before. As long as the state does not know a batch, the batch
   is worked out anew from the same state, and sets the same rows again. Rows are added without a look at the target
   only by a batch that is tried for the first time, and by Delta only once.
 - *fold* (SCD type 2, and partial rows): state first, then target. The state only ever gains facts, and a fact told
