@@ -360,7 +360,8 @@ class DatasetRunner:
                 if self._should_stop():
                     raise Stopped
                 own = tables.written_with(node.dataset) if isinstance(node.dataset, Table) else {}
-                for key, value in {**settings_for(batch), **own}.items():
+                looked_up = 0 if flow.changes is None else delta_log.size_in_bytes(self._path(flow.changes.target))
+                for key, value in {**settings_for(batch, looked_up), **own}.items():
                     # The stream's session is its own, and ends with it.
                     batch.sparkSession.conf.set(key, value)
                 with registration(self._registry):

@@ -10,6 +10,8 @@ from pyspark.sql import DataFrame
 
 _LARGE_BYTES = 1024 * 1024
 """Of files as they lie on disk, well packed: some 20,000 changes of a dozen columns."""
+_LARGE_TABLE = 32 * 1024 * 1024
+"""Of a table that a few changes go into: to look through it takes as long as to make classes for that."""
 _FOR_LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
@@ -17,9 +19,15 @@ _FOR_LARGE = {
 }
 
 
-def settings_for(frame: DataFrame) -> Mapping[str, str]:
-    """The settings that suit the query, beside those of the session; none for little data."""
-    return _FOR_LARGE if bytes_read(frame) >= _LARGE_BYTES else {}
+def settings_for(frame: DataFrame, table_bytes: int = 0) -> Mapping[str, str]:
+    """The settings that suit the query, beside those of the session; none for little data.
+
+    Args:
+        frame: the query.
+        table_bytes: size of a table that its rows are looked up in.
+    """
+    is_large = table_bytes >= _LARGE_TABLE or bytes_read(frame) >= _LARGE_BYTES
+    return _FOR_LARGE if is_large else {}
 
 
 def bytes_read(frame: DataFrame) -> int:

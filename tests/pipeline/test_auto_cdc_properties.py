@@ -6,6 +6,7 @@ AUTO_CDC_SEED which; a failure tells its seed and the command that runs it again
 
 import json
 import os
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,6 +59,8 @@ def summed():
 """
 _SUCCEEDED: list[int] = []
 """Numbers of the batches that were taken for wholly behind all others."""
+_LOOKED_UP: list[Path] = []
+"""Targets whose keys were looked up before a MERGE, as those of a large table are."""
 _VERSIONED = [*[flow.name for flow in FLOWS if flow.scd_type == 2], "snapshot_versions"]
 Key = tuple[Any, ...]
 Tables = Mapping[str, Sequence[Row]]
@@ -100,18 +103,26 @@ _RECOMPUTED: Mapping[str, Callable[[Tables], list[Row]]] = {
 def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryPipeline]:
     """The pipeline after all batches and the replay of one.
 
-    Every other update writes targets anew, the ones between merge; the views follow the changes, however few rows.
+    Every other update writes targets anew, the ones between merge, some as into large tables; the views follow the
+    changes, however few rows.
     """
     print(_AGAIN)
     pipeline = HistoryPipeline(
         tmp_path_factory.mktemp("histories"), spark, Random(SEED), extra=_VIEWS, views=(*_RECOMPUTED, "summed")
     )
     with pytest.MonkeyPatch.context() as patch:
-        pipeline.before_update = lambda number: patch.setattr(auto_cdc, "REWRITTEN_SHARE", float(2 * (number % 2)))
+
+        def before_update(number: int) -> None:
+            patch.setattr(auto_cdc, "REWRITTEN_SHARE", float(2 * (number % 2)))
+            patch.setattr(auto_cdc, "LARGE", 0 if number % 4 == 1 else sys.maxsize)
+
+        pipeline.before_update = before_update
         patch.setattr(view_refresh, "LARGE", 0)
         patch.setattr(view_refresh, "CHANGED_SHARE", float("inf"))
         succeed = FoldBatch._succeed
         patch.setattr(FoldBatch, "_succeed", lambda *given: _SUCCEEDED.append(given[0].batch[1]) or succeed(*given))
+        find = auto_cdc.Target._known_keys
+        patch.setattr(auto_cdc.Target, "_known_keys", lambda *given: _LOOKED_UP.append(given[0].path) or find(*given))
         pipeline.run(HISTORIES, BATCHES)
         yield pipeline
 
@@ -127,6 +138,11 @@ def test_any_batching_and_order_gives_the_in_order_result(ran: HistoryPipeline, 
 def test_batches_behind_all_others_were_among_them(ran: HistoryPipeline) -> None:
     # All of one target but the last, in which events are told again.
     assert set(range(BATCHES - 1)) <= set(_SUCCEEDED), _AGAIN
+
+
+def test_targets_of_type_1_were_written_as_large_ones(ran: HistoryPipeline) -> None:
+    expected = {flow.name for flow in FLOWS if flow.scd_type == 1}
+    assert expected <= {path.name for path in _LOOKED_UP}, _AGAIN
 
 
 def test_type_1_has_the_open_rows_of_type_2(ran: HistoryPipeline) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from contextlib import ExitStack
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -10,41 +9,12 @@ from pyspark.sql import functions as F
 
 from dlt_local.auto_cdc import latest, newest
 from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.auto_cdc.cache import Cache
 from dlt_local.auto_cdc.events import assembled, has_null_key, has_null_sequence
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE
 from dlt_local.auto_cdc.state import State
 from dlt_local.auto_cdc.target import Target
 from dlt_local.errors import FlowError
-
-
-class Cache:
-    """Frames that are computed once and let go of together."""
-
-    def __init__(self) -> None:
-        self._stack = ExitStack()
-
-    def __enter__(self) -> "Cache":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def keep(self, frame: DataFrame) -> DataFrame:
-        """The frame, computed at most once.
-
-        As rows, not as Spark's cache with its columns: making those costs more than all that they save here. And what
-        is kept this way stands when a table that it was read from is written.
-        """
-        return self._keep(frame, at_once=False)
-
-    def compute(self, frame: DataFrame) -> DataFrame:
-        """The same, computed before this returns: what is observed of the frame is told then."""
-        return self._keep(frame, at_once=True)
-
-    def _keep(self, frame: DataFrame, at_once: bool) -> DataFrame:
-        kept = frame.localCheckpoint(eager=at_once)
-        self._stack.callback(kept._jdf.logicalPlan().rdd().unpersist, False)
-        return kept
 
 
 class Batch:

@@ -255,7 +255,8 @@ class FoldBatch(Batch):
                 is_put=F.col(f"s.{fold.ACTION}") == fold.PUT,
                 is_new=F.col(f"s.{fold.IS_NEW}"),
                 changes=None,
-            )
+            ),
+            self.cache,
         )
 
     def _columns(self) -> list[Column]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.batch import Cache
+from dlt_local.auto_cdc.cache import Cache
 from dlt_local.auto_cdc.fold_batch import FoldBatch
 from dlt_local.auto_cdc.latest_batch import LatestBatch
 from dlt_local.auto_cdc.metrics import CdcMetrics

@@ -189,7 +189,8 @@ class LatestBatch(Batch):
                 is_put=F.col(f"s.{latest.ACTION}") != latest.REMOVE,
                 is_new=F.lit(False) if is_retried else F.col(f"s.{latest.ACTION}") == latest.INSERT,
                 changes=self._is_greater() if planned[latest.COMPARE] else None,
-            )
+            ),
+            self.cache,
         )
 
     def _is_greater(self) -> Column:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delta.tables import DeltaTable
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from dlt_local import delta_log
+from dlt_local.auto_cdc.cache import Cache
 from dlt_local.auto_cdc.names import KEY
 from dlt_local.names import OWN_PREFIX, quote
 from dlt_local.observed import told
@@ -19,6 +20,8 @@ REWRITTEN_SHARE = 0.25
 well, and written by it where a row beside them changes, and a MERGE reads everything twice."""
 HELD_IN_MEMORY = 2_000_000
 """Rows of which the keys are held in memory to find them in the table; more are brought together by a sort."""
+LARGE = 32 * 1024 * 1024
+"""Bytes of a table from which on a MERGE that inserts is too dear: it sorts all rows of the files that it touches."""
 _IS_PUT = f"{OWN_PREFIX}is_put"
 
 
@@ -63,19 +66,42 @@ class Target:
     def append(self, rows: DataFrame, batch: tuple[str, int]) -> int:
         """Add rows, once for this batch however often it is tried; how many."""
         app, number = batch
+        return self._add(rows.write.option("txnAppId", app).option("txnVersion", number))
+
+    def _add(self, writer: DataFrameWriter) -> int:
         before = delta_log.version(self.path)
-        writer = rows.write.format("delta").mode("append").option("txnAppId", app).option("txnVersion", number)
-        writer.save(str(self.path))
+        writer.format("delta").mode("append").save(str(self.path))
         after = delta_log.version(self.path)
         if after is None or after == before:
             return 0
         return delta_log.operation_metrics(self.path, after).get("numOutputRows", 0)
 
-    def change(self, difference: Difference) -> tuple[int, int]:
-        """Update, insert and delete rows in one commit; (upserted, deleted) rows."""
+    def change(self, difference: Difference, cache: Cache) -> tuple[int, int]:
+        """Update, insert and delete rows; (upserted, deleted) rows.
+
+        In one commit, but for keys that are new to a large table, which come with a second one: of each key, and so of
+        each row, there is always one state or the next.
+        """
         if difference.changes is None and self.is_large_part(difference.rows, difference.values):
             return self._rewrite(difference)
-        return self._merge(difference)
+        source = difference.source
+        is_large = delta_log.size_in_bytes(self.path) >= LARGE and difference.rows <= HELD_IN_MEMORY
+        if not is_large or difference.on:
+            return self._merge(source, difference, inserts=True)
+        known = cache.compute(self._known_keys(source))
+        same_key = [source[KEY][key] == known[quote(key)] for key in self.keys]
+        upserted, deleted = self._merge(
+            F.broadcast(source.join(F.broadcast(known), same_key, "left_semi")), difference, inserts=False
+        )
+        new = source.alias("s").join(F.broadcast(known), same_key, "left_anti").where(difference.is_put)
+        added = new.select(*[value.alias(name) for name, value in difference.values.items()])
+        return upserted + self._add(added.write), deleted
+
+    def _known_keys(self, source: DataFrame) -> DataFrame:
+        """The keys of the source that the table has."""
+        keys = F.broadcast(source.select(*[F.col(KEY)[key].alias(key) for key in self.keys]))
+        stored = self.read(source.sparkSession).select(*map(quote, self.keys))
+        return stored.join(keys, list(self.keys), "left_semi")
 
     def is_large_part(self, rows: int, columns: Collection[str]) -> bool:
         """True where so many rows, which have these columns, are better put into the table by writing it anew."""
@@ -91,18 +117,19 @@ class Target:
             and (rows >= REWRITTEN_SHARE * stored)
         )
 
-    def _merge(self, difference: Difference) -> tuple[int, int]:
-        table = DeltaTable.forPath(difference.source.sparkSession, str(self.path))
+    def _merge(self, source: DataFrame, difference: Difference, inserts: bool) -> tuple[int, int]:
+        table = DeltaTable.forPath(source.sparkSession, str(self.path))
         before = delta_log.version(self.path)
         assignments: dict[str, str | Column] = {quote(name): value for name, value in difference.values.items()}
-        (
+        merge = (
             table.alias("t")
-            .merge(difference.source.alias("s"), self._is_same_row(difference))
+            .merge(source.alias("s"), self._is_same_row(difference))
             .whenMatchedDelete(~difference.is_put)
             .whenMatchedUpdate(difference.changes, assignments)
-            .whenNotMatchedInsert(difference.is_put, assignments)
-            .execute()
         )
+        if inserts:
+            merge = merge.whenNotMatchedInsert(difference.is_put, assignments)
+        merge.execute()
         after = delta_log.version(self.path)
         if after is None or after == before:
             return 0, 0
