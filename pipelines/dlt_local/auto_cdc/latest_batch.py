@@ -173,7 +173,9 @@ class LatestBatch(Batch):
         self, plan: DataFrame, gone: DataFrame | None, planned: Mapping[str, int], is_retried: bool
     ) -> tuple[int, int]:
         acted = sum(planned[action] for action in _ACTIONS)
-        if acted == planned[latest.INSERT] and gone is None and not is_retried:
+        # A key that the batch truncates and brings back is an insert, over a row that the target still has.
+        may_be_there = is_retried or gone is not None
+        if acted == planned[latest.INSERT] and not may_be_there:
             new = plan.where(F.col(latest.ACTION) == latest.INSERT).select(f"{ROW}.*")
             return (self.target.append(new, self.batch), 0) if acted else (0, 0)
         source = plan.where(F.col(latest.ACTION).isNotNull()).select(KEY, latest.ACTION, ROW)
@@ -187,7 +189,7 @@ class LatestBatch(Batch):
                 on=(),
                 values={name: F.col(f"s.{ROW}.{quote(name)}") for name in self.args.columns.names},
                 is_put=F.col(f"s.{latest.ACTION}") != latest.REMOVE,
-                is_new=F.lit(False) if is_retried else F.col(f"s.{latest.ACTION}") == latest.INSERT,
+                is_new=F.lit(False) if may_be_there else F.col(f"s.{latest.ACTION}") == latest.INSERT,
                 changes=self._is_greater() if planned[latest.COMPARE] else None,
             ),
             self.cache,
