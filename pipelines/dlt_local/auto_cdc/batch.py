@@ -37,6 +37,12 @@ class Batch:
         self.beside = beside
         """For what can be done while Spark is busy: half of a small write is planning, on one core."""
 
+    def count(self, frame: DataFrame, *what: Column) -> Mapping[str, Any]:
+        """The aggregates over all rows of the frame, by their names."""
+        row = frame.agg(*what).head()
+        assert row is not None
+        return row.asDict()
+
     def totals(self) -> list[Column]:
         """Aggregates over flat events: how many there are, and how many of them `refuse_nulls` is to refuse."""
         return [

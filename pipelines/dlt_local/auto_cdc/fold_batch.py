@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from dlt_local import delta_log, faults
@@ -24,7 +24,7 @@ class Succession:
 
     events: DataFrame
     """From `succession`."""
-    seen: Row
+    seen: Mapping[str, int]
     """How many of each kind there are."""
     is_whole: bool
     """True where ``events`` has every open version, so that the target can be written anew from it."""
@@ -54,13 +54,8 @@ class FoldBatch(Batch):
         return self._fold(events, counts, log, is_first)
 
     def _look_at(self, flat: DataFrame) -> Mapping[str, Any]:
-        counts = flat.agg(
-            *self.totals(),
-            F.count_if(F.col(OP) == TRUNCATE).alias("truncates"),
-            *self.bounds(sequence(self.args)),
-        ).head()
-        assert counts is not None
-        return counts.asDict()
+        truncates = F.count_if(F.col(OP) == TRUNCATE).alias("truncates")
+        return self.count(flat, *self.totals(), truncates, *self.bounds(sequence(self.args)))
 
     def _sequences(self, session: SparkSession, log: DataFrame | None) -> list[DataFrame]:
         """Every sequence that state and target know."""
@@ -92,14 +87,14 @@ class FoldBatch(Batch):
         shared = F.col(succession.SHARES_PLACE)
         told_of = F.lit(True) if is_whole else is_new | ends | hidden | out_of_order | shared
         needed = self.cache.compute(followed.where(told_of))
-        seen = needed.agg(
+        seen = self.count(
+            needed,
             F.count_if(shared).alias("shared"),
             F.count_if(is_new).alias("new"),
             F.count_if(ends).alias("ended"),
             F.count_if(hidden).alias("hidden"),
             F.count_if(out_of_order).alias("out_of_order"),
-        ).head()
-        assert seen is not None
+        )
         return None if seen["shared"] else Succession(needed, seen, is_whole)
 
     def _succeed(self, found: Succession, events: int) -> CdcMetrics:
@@ -134,7 +129,7 @@ class FoldBatch(Batch):
             plan, planned = fold.actions(folded, self.args), told
         else:
             plan = self.cache.keep(fold.rows(folded))
-            planned = self._count(plan)
+            planned = self._count_rows(plan)
         faults.reach("cdc.before")
         if counts["truncates"]:
             self.remember_truncates(events)
@@ -153,9 +148,10 @@ class FoldBatch(Batch):
             num_out_of_order_keys=told["out_of_order"],
         )
 
-    def _tell(self, folded: DataFrame) -> Row:
+    def _tell(self, folded: DataFrame) -> Mapping[str, Any]:
         new, other = fold.count_actions(self.args)
-        row = folded.agg(
+        return self.count(
+            folded,
             new.alias("new"),
             other.alias("other"),
             F.count_if(fold.is_to_remember(self.args)).alias("hidden"),
@@ -163,18 +159,11 @@ class FoldBatch(Batch):
             F.sum(fold.REPEATS).alias("repeats"),
             F.count_if(fold.IS_TIE).alias("ties"),
             F.count_distinct(F.when(F.col(fold.IS_OUT_OF_ORDER), F.col(KEY))).alias("out_of_order"),
-        ).head()
-        assert row is not None
-        return row
+        )
 
-    def _count(self, plan: DataFrame) -> Row:
-        is_put = F.col(fold.ACTION) == fold.PUT
-        row = plan.agg(
-            F.count_if(is_put & F.col(fold.IS_NEW)).alias("new"),
-            F.count_if(~(is_put & F.col(fold.IS_NEW))).alias("other"),
-        ).head()
-        assert row is not None
-        return row
+    def _count_rows(self, plan: DataFrame) -> Mapping[str, Any]:
+        is_added = (F.col(fold.ACTION) == fold.PUT) & F.col(fold.IS_NEW)
+        return self.count(plan, F.count_if(is_added).alias("new"), F.count_if(~is_added).alias("other"))
 
     def _facts(
         self, session: SparkSession, events: DataFrame, log: DataFrame | None, is_first: bool, every_key: bool

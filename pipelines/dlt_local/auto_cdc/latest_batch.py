@@ -1,6 +1,7 @@
 """One batch of an SCD type 1 target whose events tell whole rows: target first, then state."""
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -17,6 +18,7 @@ from dlt_local.auto_cdc.events import (
     has_null_sequence,
     sequence,
 )
+from dlt_local.auto_cdc.log import Part
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.auto_cdc.target import Difference
@@ -36,8 +38,6 @@ class LatestBatch(Batch):
         session = flat.sparkSession
         has_truncates = self.args.apply_as_truncates is not None
         log = self.state.read(session)
-        if log is not None:
-            self.beside.submit(self.target.look_up, session)
         if has_truncates:
             flat = self.cache.keep(flat)
         events = assembled(flat, self.args)
@@ -54,13 +54,16 @@ class LatestBatch(Batch):
         gone = self._truncated(session, events, plan) if truncates else None
         is_retried = self.state.begin(self.batch, self.reached(seen, lambda: [log] if log is not None else []))
         faults.reach("cdc.before")
-        entries = plan.where(latest.REMEMBERS).select(KEY, SEQ, OP, latest.HASH)
-        remembered = self.beside.submit(self.state.write, entries, self.state.log, self.batch)
+        remembered: Future[Part | None] | None = None
+        if planned["remembers"]:
+            entries = plan.where(latest.REMEMBERS).select(KEY, SEQ, OP, latest.HASH)
+            remembered = self.beside.submit(self.state.write, entries, self.state.log, self.batch)
         upserted, deleted = self._write_target(plan, gone, planned, is_retried)
         faults.reach("cdc.between")
         if truncates:
             self.remember_truncates(events)
-        self.state.log.add(remembered.result())
+        if remembered is not None:
+            self.state.log.add(remembered.result())
         faults.reach("cdc.after")
         return CdcMetrics(
             num_upserted_rows=upserted,
@@ -79,7 +82,7 @@ class LatestBatch(Batch):
         """
         keys = [F.col(part) for part in flat_key(self.args)]
         flat = self.cache.compute(flat)
-        seen = self._count(
+        seen = self.count(
             flat,
             *self.totals(),
             F.count_if(F.col(OP) == UPSERT).alias("upserts"),
@@ -99,7 +102,7 @@ class LatestBatch(Batch):
         is_first = F.col(latest.NTH) == 1
         last = self.cache.compute(latest.last_places(flat.observe(whole, *self.totals()), self.args))
         # Counted afterwards: what is observed on the way is worked out row by row, without Spark's own classes for it.
-        ends = self._count(
+        ends = self.count(
             last,
             F.count_if(is_first).alias("keys"),
             F.count_if(~is_first).alias("others"),
@@ -110,18 +113,13 @@ class LatestBatch(Batch):
         if not seen["others"]:
             return last, {**seen, "repeats": 0, "ties": 0}
         last = self.cache.keep(latest.deciding(last, self.args))
-        counted = self._count(
+        counted = self.count(
             last,
             F.sum(latest.REPEATS).alias("repeats"),
             F.sum(latest.TIES).alias("ties"),
             F.count_if(F.col(OP) == UPSERT).alias("upserts"),
         )
         return last, {**seen, **counted}
-
-    def _count(self, frame: DataFrame, *what: Column) -> Mapping[str, Any]:
-        row = frame.agg(*what).head()
-        assert row is not None
-        return row.asDict()
 
     def _count_late(self, events: DataFrame, plan: DataFrame) -> int:
         late = plan.where(latest.IS_LATE).select(KEY)
@@ -130,7 +128,7 @@ class LatestBatch(Batch):
     def _count_truncates(self, flat: DataFrame) -> tuple[int, int]:
         found = flat.where(F.col(OP) == TRUNCATE)
         what = F.count(F.lit(1)).alias("truncates"), F.count_if(has_null_sequence(self.args)).alias("null_sequences")
-        counted = self._count(found, *what)
+        counted = self.count(found, *what)
         return counted["truncates"], counted["null_sequences"]
 
     def _plan(
@@ -151,7 +149,7 @@ class LatestBatch(Batch):
         else:
             placed = known.crossJoin(F.broadcast(truncated))
         plan = self.cache.keep(latest.actions(placed))
-        return plan, self._count(
+        return plan, self.count(
             plan,
             *(F.count_if(F.col(latest.ACTION) == a).alias(a) for a in _ACTIONS),
             F.count_if(latest.REMEMBERS).alias("remembers"),

@@ -59,10 +59,6 @@ class Target:
         """Its rows."""
         return session.read.format("delta").load(str(self.path))
 
-    def look_up(self, session: SparkSession) -> None:
-        """Let Delta find the table's files, which it keeps in mind for whoever reads or writes it next."""
-        self.read(session).inputFiles()
-
     def append(self, rows: DataFrame, batch: tuple[str, int]) -> int:
         """Add rows, once for this batch however often it is tried; how many."""
         app, number = batch
