@@ -10,8 +10,6 @@ from pyspark.sql import DataFrame
 
 _LARGE_BYTES = 1024 * 1024
 """Of files as they lie on disk, well packed: some 20,000 changes of a dozen columns."""
-_LARGE_TABLE = 32 * 1024 * 1024
-"""Of a table that a few changes go into: to look through it takes as long as to make classes for that."""
 _FOR_LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
@@ -26,8 +24,7 @@ def settings_for(frame: DataFrame, table_bytes: int = 0) -> Mapping[str, str]:
         frame: the query.
         table_bytes: size of a table that its rows are looked up in.
     """
-    is_large = table_bytes >= _LARGE_TABLE or bytes_read(frame) >= _LARGE_BYTES
-    return _FOR_LARGE if is_large else {}
+    return _FOR_LARGE if table_bytes + bytes_read(frame) >= _LARGE_BYTES else {}
 
 
 def bytes_read(frame: DataFrame) -> int:

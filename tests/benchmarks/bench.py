@@ -21,6 +21,8 @@ _USUAL = {
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
     "spark.sql.session.timeZone": "UTC",
 }
+_DECODED = 500_000
+"""Changes that are made from records; more of them are copies."""
 _PIPELINES = Path(__file__).with_name("pipelines")
 
 
@@ -95,6 +97,21 @@ class Bench:
         raw = self.records(table, stretch)
         path = raw.with_name(raw.name.replace("records", "changes"))
         return self._written(path, lambda: changes(decode(self.peers.read.parquet(str(raw)), table), table))
+
+    def loading(self, table: TableSpec, keys: int) -> Path:
+        """Typed changes that insert so many keys; of more than a few, copies with keys of their own."""
+        few = min(keys, _DECODED)
+        decoded = self.changes(table, Stretch(0, few, few))
+        if keys == few:
+            return decoded
+        spark = self.peers
+
+        def copies() -> DataFrame:
+            nth = spark.range(-(-keys // few)).withColumnRenamed("id", "nth")
+            copied = spark.read.parquet(str(decoded)).crossJoin(F.broadcast(nth))
+            return copied.withColumn("id", F.col("id") + F.col("nth") * few).drop("nth").where(F.col("id") < keys)
+
+        return self._written(decoded.with_name(f"{decoded.name}-{keys}"), copies)
 
     def _written(self, path: Path, make: Callable[[], DataFrame]) -> Path:
         if not path.exists():

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F
-from tests.benchmarks.bench import Bench, Result, deliver, seconds
+from tests.benchmarks.bench import Bench, Result, assert_same, deliver, seconds
+from tests.benchmarks.recipe import ORDER
 from tests.benchmarks.records import Stretch
 from tests.benchmarks.tables import NARROW
 
@@ -22,10 +23,10 @@ def hundred_changes(bench: Bench) -> Result:
 def growth(bench: Bench) -> Result:
     """10,000 changes into 10 million rows, beside 10,000 into 100 thousand."""
     few, many = bench.rows(100_000), bench.rows(10_000_000)
-    small, large = (
-        _Updates(bench, bench.changes(NARROW, Stretch(0, n, n)), n, bench.rows(10_000)) for n in (few, many)
-    )
+    small, large = (_Updates(bench, bench.loading(NARROW, n), n, bench.rows(10_000)) for n in (few, many))
     times = bench.in_turn(large, small)
+    small.assert_right()
+    large.assert_right()
     return Result("10,000 changes into 10 million rows", "into 100 thousand", "at most 2 x its time", *times, False, 2)
 
 
@@ -50,18 +51,32 @@ class _Updates:
 
     def __init__(self, bench: Bench, loading: Path, keys: int, changes: int = 100) -> None:
         self.bench, self.keys, self.count = bench, keys, changes
+        self.applied: list[Path] = []
         self.input = bench.new_folder("input")
+        self.storage = bench.new_folder("updates")
         deliver(loading, self.input, "0-")
         configuration = {"input": str(self.input), "scd_type": "1"}
-        self.pipeline = bench.pipeline("apply", bench.new_folder("updates"), configuration)
+        self.pipeline = bench.pipeline("apply", self.storage, configuration)
         self.pipeline.run()
         self.next = keys
 
     def __call__(self) -> float:
         changes = self.bench.changes(NARROW, Stretch(self.next, self.count, self.keys, "uniform"))
         self.next += self.count
+        self.applied.append(changes)
         deliver(changes, self.input, f"{self.next}-")
         return seconds(self.pipeline.run)
+
+    def assert_right(self) -> None:
+        """The keys that were changed have the rows of their last changes, and the others are there as before."""
+        spark = self.bench.peers
+        target = spark.read.format("delta").load(str(self.storage / "tables" / "default" / "target"))
+        changed = spark.read.parquet(*map(str, self.applied))
+        last = changed.groupBy("id").agg(F.max_by(F.struct("*"), F.struct(*ORDER)).alias("last")).select("last.*")
+        rows = last.where("_op <> 'd'").select(target.columns).localCheckpoint()
+        assert_same(target.join(F.broadcast(last.select("id")), "id", "left_semi"), rows)
+        deleted = last.where("_op = 'd'").count()
+        assert target.count() == self.keys - deleted
 
 
 class _Merges:

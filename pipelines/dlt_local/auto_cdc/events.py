@@ -8,7 +8,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantT
 
 from dlt_local.auto_cdc.args import ChangeArgs, column
 from dlt_local.auto_cdc.names import ARRIVED, AUTHORED, DELETE, KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
-from dlt_local.names import quote
+from dlt_local.names import END_AT, quote
 from dlt_local.schemas import aligned_fields
 
 
@@ -105,6 +105,17 @@ def leaves(value: Column, type_: DataType) -> list[Column]:
     if isinstance(type_, StructType):
         return [part for field in type_.fields for part in leaves(value[field.name], field.dataType)]
     return [value]
+
+
+def is_open(args: ChangeArgs) -> str:
+    """SQL, true for a row of the target that is a key's present version.
+
+    No part of a sequence is null, so one tells: the others are not read, and files that have none are skipped.
+    """
+    part, type_ = END_AT, args.sequence_type
+    while isinstance(type_, StructType):
+        part, type_ = f"{part}.{quote(type_.fields[0].name)}", type_.fields[0].dataType
+    return f"{part} IS NULL"
 
 
 def _any_null(names: list[str]) -> Column:

@@ -11,7 +11,7 @@ from dlt_local import delta_log, faults
 from dlt_local.auto_cdc import fold, latest, succession
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.batch import Batch
-from dlt_local.auto_cdc.events import assembled, flat_key, sequence, with_arrival
+from dlt_local.auto_cdc.events import assembled, flat_key, is_open, sequence, with_arrival
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import DELETE, EVENT, KEY, OP, ROW, SEQ, TRUNCATE
 from dlt_local.auto_cdc.target import HELD_IN_MEMORY, Difference
@@ -69,7 +69,7 @@ class FoldBatch(Batch):
         session = flat.sparkSession
         columns = (*self.args.columns.names, START_AT, END_AT)
         is_whole = not is_first and self.target.is_large_part(events, columns)
-        versions = self.target.read(session).where(F.col(END_AT).isNull())
+        versions = self.target.read(session).where(is_open(self.args))
         if is_first:
             versions = versions.where(F.lit(False))
         elif not is_whole:
@@ -110,7 +110,7 @@ class FoldBatch(Batch):
             upserted, deleted = seen["new"] + seen["ended"], 0
         else:
             changed = succession.changed_versions(needed, self.args)
-            upserted, deleted = self._write_target(changed, seen["new"], seen["ended"])
+            upserted, deleted = self._write_target(changed, seen["new"], seen["ended"], is_open(self.args))
         faults.reach("cdc.after")
         overtaken = needed.where(F.col(succession.IS_OUT_OF_ORDER)).select(*flat_key(self.args))
         return CdcMetrics(
@@ -136,7 +136,8 @@ class FoldBatch(Batch):
         if told["hidden"]:
             self.state.append(fold.hidden(folded, self.args), self.state.log, self.batch)
         faults.reach("cdc.between")
-        upserted, deleted = self._write_target(plan, planned["new"], planned["other"])
+        among = "TRUE" if self.args.scd_type == 1 else None
+        upserted, deleted = self._write_target(plan, planned["new"], planned["other"], among)
         faults.reach("cdc.after")
         return CdcMetrics(
             num_upserted_rows=upserted,
@@ -226,7 +227,7 @@ class FoldBatch(Batch):
             .drop(latest.TRUNCATED_AT)
         )
 
-    def _write_target(self, plan: DataFrame, added: int, other: int) -> tuple[int, int]:
+    def _write_target(self, plan: DataFrame, added: int, other: int, among: str | None) -> tuple[int, int]:
         if not other:
             new = plan.where(F.col(fold.IS_NEW)).select(*self._columns())
             return (self.target.append(new, self.batch), 0) if added else (0, 0)
@@ -240,12 +241,12 @@ class FoldBatch(Batch):
                 plan,
                 rows=added + other,
                 on=on,
+                among=among,
                 values=values,
                 is_put=F.col(f"s.{fold.ACTION}") == fold.PUT,
                 is_new=F.col(f"s.{fold.IS_NEW}"),
                 changes=None,
-            ),
-            self.cache,
+            )
         )
 
     def _columns(self) -> list[Column]:

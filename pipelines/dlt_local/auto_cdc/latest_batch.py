@@ -185,12 +185,12 @@ class LatestBatch(Batch):
                 source,
                 rows=acted,
                 on=(),
+                among="TRUE",
                 values={name: F.col(f"s.{ROW}.{quote(name)}") for name in self.args.columns.names},
                 is_put=F.col(f"s.{latest.ACTION}") != latest.REMOVE,
                 is_new=F.lit(False) if may_be_there else F.col(f"s.{latest.ACTION}") == latest.INSERT,
                 changes=self._is_greater() if planned[latest.COMPARE] else None,
-            ),
-            self.cache,
+            )
         )
 
     def _is_greater(self) -> Column:

@@ -1,15 +1,16 @@
 """The target's Delta table as AUTO CDC writes it: added to, merged into, or written anew."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from delta.tables import DeltaTable
-from pyspark.sql import Column, DataFrame, DataFrameWriter, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from dlt_local import delta_log
-from dlt_local.auto_cdc.cache import Cache
+from dlt_local.auto_cdc import key_list
 from dlt_local.auto_cdc.names import KEY
 from dlt_local.names import OWN_PREFIX, quote
 from dlt_local.observed import told
@@ -20,9 +21,12 @@ REWRITTEN_SHARE = 0.25
 well, and written by it where a row beside them changes, and a MERGE reads everything twice."""
 HELD_IN_MEMORY = 2_000_000
 """Rows of which the keys are held in memory to find them in the table; more are brought together by a sort."""
-LARGE = 32 * 1024 * 1024
-"""Bytes of a table from which on a MERGE that inserts is too dear: it sorts all rows of the files that it touches."""
+LARGE = 4 * 1024 * 1024
+"""Bytes of a table from which on a MERGE is too dear: it looks through it three times, and where it also inserts, sorts
+all rows of the files that it touches."""
 _IS_PUT = f"{OWN_PREFIX}is_put"
+_IS_NEW = f"{OWN_PREFIX}is_new"
+_CHECKED = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class Difference:
     """How many rows the source has."""
     on: tuple[Column, ...]
     """Beside the key, what tells the target's row."""
+    among: str | None
+    """SQL, true for those rows of the target's, among all of the source's keys, that change; None where that cannot be
+    told."""
     values: dict[str, Column]
     """The columns to set."""
     is_put: Column
@@ -62,76 +69,80 @@ class Target:
     def append(self, rows: DataFrame, batch: tuple[str, int]) -> int:
         """Add rows, once for this batch however often it is tried; how many."""
         app, number = batch
-        return self._add(rows.write.option("txnAppId", app).option("txnVersion", number))
-
-    def _add(self, writer: DataFrameWriter) -> int:
         before = delta_log.version(self.path)
-        writer.format("delta").mode("append").save(str(self.path))
+        writer = rows.write.format("delta").mode("append")
+        writer.option("txnAppId", app).option("txnVersion", number).save(str(self.path))
         after = delta_log.version(self.path)
         if after is None or after == before:
             return 0
         return delta_log.operation_metrics(self.path, after).get("numOutputRows", 0)
 
-    def change(self, difference: Difference, cache: Cache) -> tuple[int, int]:
-        """Update, insert and delete rows; (upserted, deleted) rows.
-
-        In one commit, but for keys that are new to a large table, which come with a second one: of each key, and so of
-        each row, there is always one state or the next.
-        """
-        if difference.changes is None and self.is_large_part(difference.rows, difference.values):
-            return self._rewrite(difference)
-        source = difference.source
-        is_large = delta_log.size_in_bytes(self.path) >= LARGE and difference.rows <= HELD_IN_MEMORY
-        if not is_large or difference.on:
-            return self._merge(source, difference, inserts=True)
-        known = cache.compute(self._known_keys(source))
-        same_key = [source[KEY][key] == known[quote(key)] for key in self.keys]
-        upserted, deleted = self._merge(
-            F.broadcast(source.join(F.broadcast(known), same_key, "left_semi")), difference, inserts=False
-        )
-        new = source.alias("s").join(F.broadcast(known), same_key, "left_anti").where(difference.is_put)
-        added = new.select(*[value.alias(name) for name, value in difference.values.items()])
-        return upserted + self._add(added.write), deleted
-
-    def _known_keys(self, source: DataFrame) -> DataFrame:
-        """The keys of the source that the table has."""
-        keys = F.broadcast(source.select(*[F.col(KEY)[key].alias(key) for key in self.keys]))
-        stored = self.read(source.sparkSession).select(*map(quote, self.keys))
-        return stored.join(keys, list(self.keys), "left_semi")
+    def change(self, difference: Difference) -> tuple[int, int]:
+        """Update, insert and delete rows in one commit; (upserted, deleted) rows."""
+        if difference.changes is None and self._may_rewrite(difference.values):
+            if self._is_large_part(difference.rows):
+                return self._rewrite(difference)
+            if delta_log.size_in_bytes(self.path) >= LARGE:
+                replaced = self._replace(difference)
+                if replaced is not None:
+                    return replaced
+        return self._merge(difference)
 
     def is_large_part(self, rows: int, columns: Collection[str]) -> bool:
         """True where so many rows, which have these columns, are better put into the table by writing it anew."""
-        # Written anew, the feed would tell of every row.
-        if delta_log.is_marked(self.path, CHANGE_FEED):
-            return False
-        stored = delta_log.row_count(self.path)
-        schema = delta_log.schema(self.path)
-        return (
-            stored is not None
-            and schema is not None
-            and set(schema.names) == set(columns)
-            and (rows >= REWRITTEN_SHARE * stored)
-        )
+        return self._may_rewrite(columns) and self._is_large_part(rows)
 
-    def _merge(self, source: DataFrame, difference: Difference, inserts: bool) -> tuple[int, int]:
+    def _may_rewrite(self, columns: Collection[str]) -> bool:
+        """True where rows of these columns can stand for stored ones: of rows put anew the change feed would tell that
+        they were deleted and inserted."""
+        schema = delta_log.schema(self.path)
+        has_feed = delta_log.is_marked(self.path, CHANGE_FEED)
+        return schema is not None and set(schema.names) == set(columns) and not has_feed
+
+    def _is_large_part(self, rows: int) -> bool:
+        stored = delta_log.row_count(self.path)
+        return stored is not None and rows >= REWRITTEN_SHARE * stored
+
+    def _merge(self, difference: Difference) -> tuple[int, int]:
+        source = difference.source
         table = DeltaTable.forPath(source.sparkSession, str(self.path))
         before = delta_log.version(self.path)
         assignments: dict[str, str | Column] = {quote(name): value for name, value in difference.values.items()}
-        merge = (
+        (
             table.alias("t")
             .merge(source.alias("s"), self._is_same_row(difference))
             .whenMatchedDelete(~difference.is_put)
             .whenMatchedUpdate(difference.changes, assignments)
+            .whenNotMatchedInsert(difference.is_put, assignments)
+            .execute()
         )
-        if inserts:
-            merge = merge.whenNotMatchedInsert(difference.is_put, assignments)
-        merge.execute()
         after = delta_log.version(self.path)
         if after is None or after == before:
             return 0, 0
         metrics = delta_log.operation_metrics(self.path, after)
         upserted = metrics.get("numTargetRowsInserted", 0) + metrics.get("numTargetRowsUpdated", 0)
         return upserted, metrics.get("numTargetRowsDeleted", 0)
+
+    def _replace(self, difference: Difference) -> tuple[int, int] | None:
+        """The same by a list of the keys, which takes one look through the table; None where they cannot be listed."""
+        source = difference.source
+        schema = delta_log.schema(self.path)
+        told = None if schema is None else key_list.told_by(self.keys, schema)
+        if told is None or difference.among is None or difference.rows > key_list.LISTED:
+            return None
+        own = source.alias("s")
+        keys = own.select(f"s.{KEY}.*", difference.is_put.alias(_IS_PUT), difference.is_new.alias(_IS_NEW))
+        listed = keys.select(F.expr(told).alias("key"), _IS_PUT, _IS_NEW).collect()
+        replaced = key_list.is_among(told, {row["key"] for row in listed if not row[_IS_NEW]})
+        removed = key_list.is_among(told, {row["key"] for row in listed if not row[_IS_PUT]})
+        if replaced is None or removed is None:
+            return None
+        deleted = self.read(source.sparkSession).where(f"{removed} AND {difference.among}").count()
+        rows = own.where(difference.is_put).select(*[value.alias(name) for name, value in difference.values.items()])
+        with _unchecked(source.sparkSession):
+            writer = rows.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
+            writer.option("replaceWhere", f"{replaced} AND {difference.among}").save(str(self.path))
+        return sum(row[_IS_PUT] for row in listed), deleted
 
     def _rewrite(self, difference: Difference) -> tuple[int, int]:
         """The same as one write: the rows that stay, and the source's."""
@@ -170,3 +181,14 @@ class Target:
         for column in difference.on:
             condition = condition & column
         return condition
+
+
+@contextmanager
+def _unchecked(session: SparkSession) -> Iterator[None]:
+    """Delta does not check that what is written meets `replaceWhere`: new keys and ended versions need not."""
+    before = session.conf.get(_CHECKED, None)
+    session.conf.set(_CHECKED, "false")
+    try:
+        yield
+    finally:
+        session.conf.unset(_CHECKED) if before is None else session.conf.set(_CHECKED, before)

@@ -1,0 +1,96 @@
+"""A large target is changed by a list of its keys where they can be listed, and merged into where not."""
+
+import json
+import sys
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from dlt_local.auto_cdc import key_list, target
+from dlt_local.auto_cdc.names import KEY
+from dlt_local.auto_cdc.target import Difference, Target
+
+_LEAST, _GREATEST = -(2**63), 2**63 - 1
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "REWRITTEN_SHARE", sys.maxsize)
+    monkeypatch.setattr(target, "LARGE", 0)
+
+
+def _write(spark: SparkSession, path: Path, keys: str, rows: Sequence[tuple[Any, ...]]) -> Target:
+    schema = StructType.fromDDL(f"{keys}, value string")
+    frame = spark.createDataFrame([(*row, "old") for row in rows], schema)
+    frame.write.format("delta").option("delta.enableDeletionVectors", "true").save(str(path))
+    return Target(path, tuple(schema.names[:-1]))
+
+
+def _difference(spark: SparkSession, of: Target, keys: str, rows: Sequence[tuple[tuple[Any, ...], bool]]) -> Difference:
+    schema = StructType.fromDDL(f"key struct<{keys}>, is_put boolean")
+    source = spark.createDataFrame(rows, schema).withColumnRenamed("key", KEY)
+    return Difference(
+        source,
+        rows=len(rows),
+        on=(),
+        among="TRUE",
+        values={**{key: F.col(f"s.{KEY}.{key}") for key in of.keys}, "value": F.lit("new")},
+        is_put=F.col("s.is_put"),
+        is_new=F.lit(False),
+        changes=None,
+    )
+
+
+def _operation(of: Target, commit: int) -> str:
+    with (of.path / "_delta_log" / f"{commit:020d}.json").open() as actions:
+        return json.loads(next(actions))["commitInfo"]["operation"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "five", "operation"),
+    [
+        ("a bigint", [(_LEAST,), (_GREATEST,), (0,), (7,), (-7,)], "WRITE"),
+        ("a string", [("",), ("ä,\n€ 😀",), ("x",), (" x",), ('"',)], "WRITE"),
+        ("a string", [("it's",), ("a\\b",), ("${user.home}",), ("x",), ("y",)], "MERGE"),
+        ("a string, b string", [("a,1", "b"), ("a", "1,b"), ("", "a,b"), ("a,b", ""), ("a", "b")], "WRITE"),
+        ("a int, b date", [(n, date(2026, 3, n)) for n in range(1, 6)], "WRITE"),
+        ("a decimal(9,2)", [(Decimal(n) / 4,) for n in range(5)], "WRITE"),
+        ("a boolean, b int", [(n % 2 == 0, n) for n in range(5)], "WRITE"),
+        ("a double", [(0.5,), (1.5,), (-1.5,), (2.5,), (3.5,)], "MERGE"),
+    ],
+)
+def test_a_large_target_is_changed_in_one_commit(
+    spark: SparkSession, tmp_path: Path, large: None, keys: str, five: list[tuple[Any, ...]], operation: str
+) -> None:
+    updated, removed, added, kept, not_there = five
+    table = _write(spark, tmp_path / "table", keys, [updated, removed, kept])
+    told = [(updated, True), (added, True), (removed, False), (not_there, False)]
+    assert table.change(_difference(spark, table, keys, told)) == (2, 1)
+    assert _operation(table, 1) == operation
+    expected = [(*updated, "new"), (*added, "new"), (*kept, "old")]
+    assert sorted(map(tuple, table.read(spark).collect()), key=repr) == sorted(expected, key=repr)
+
+
+def test_too_many_keys_are_merged(
+    spark: SparkSession, tmp_path: Path, large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_list, "LISTED", 1)
+    table = _write(spark, tmp_path / "table", "a int", [(1,), (2,)])
+    assert table.change(_difference(spark, table, "a int", [((1,), True), ((2,), False)])) == (1, 1)
+    assert _operation(table, 1) == "MERGE"
+    assert table.read(spark).collect() == [(1, "new")]
+
+
+def test_delta_checks_what_others_replace_afterwards(spark: SparkSession, tmp_path: Path, large: None) -> None:
+    table = _write(spark, tmp_path / "table", "a int", [(1,), (2,)])
+    table.change(_difference(spark, table, "a int", [((1,), True)]))
+    other = table.read(spark).limit(0).unionByName(spark.createDataFrame([(9, "other")], "a int, value string"))
+    with pytest.raises(Exception, match="DELTA_REPLACE_WHERE_MISMATCH"):
+        other.write.format("delta").mode("overwrite").option("replaceWhere", "a = 1").save(str(table.path))
