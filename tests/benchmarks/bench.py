@@ -38,7 +38,8 @@ class Result:
     is_faster_goal: bool
     """True where the ratio is the peer's time over ours (so many times as fast), false where it is ours over the
     peer's."""
-    limit: float
+    limit: float | None
+    """None where there is no goal."""
     rows: int = 0
     """Rows that go in; 0 where they do not matter."""
     notes: str = ""
@@ -55,8 +56,10 @@ class Result:
         return self.rows / median(self.ours) / (os.cpu_count() or 1)
 
     @property
-    def is_reached(self) -> bool:
-        """True if the goal is reached."""
+    def is_reached(self) -> bool | None:
+        """True if the goal is reached, None if there is none."""
+        if self.limit is None:
+            return None
         return self.ratio >= self.limit if self.is_faster_goal else self.ratio <= self.limit
 
 

@@ -6,6 +6,7 @@ from statistics import median
 from rich.table import Table
 from tests.benchmarks.bench import Result
 
+_VERDICTS = {True: "reached", False: "not reached", None: ""}
 _WIDTH, _ROW, _NAMES = 900, 44, 330
 
 
@@ -28,8 +29,9 @@ def page(results: Sequence[Result], machine: str, scale: float, rounds: int) -> 
 
 def picture(results: Sequence[Result]) -> str:
     """A bar per measure: how far the goal is passed, the goal being the line."""
-    bars = "".join(_bar(place, result) for place, result in enumerate(results))
-    height = _ROW * len(results) + 40
+    with_goal = [(result, result.limit) for result in results if result.limit is not None]
+    bars = "".join(_bar(place, *each) for place, each in enumerate(with_goal))
+    height = _ROW * len(with_goal) + 40
     goal = _NAMES + 200
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif"'
@@ -39,8 +41,8 @@ def picture(results: Sequence[Result]) -> str:
     )
 
 
-def _bar(place: int, result: Result) -> str:
-    margin = result.ratio / result.limit if result.is_faster_goal else result.limit / result.ratio
+def _bar(place: int, result: Result, limit: float) -> str:
+    margin = result.ratio / limit if result.is_faster_goal else limit / result.ratio
     length, top = min(margin, 2.7) * 200, place * _ROW + 14
     colour = "#2a7f62" if result.is_reached else "#b3541e"
     return (
@@ -60,7 +62,7 @@ def _cells(result: Result) -> tuple[str, ...]:
         peers,
         ratio,
         result.goal,
-        "reached" if result.is_reached else "not reached",
+        _VERDICTS[result.is_reached],
         f"{result.rows_a_second_and_core:,.0f}" if result.rows else "",
     )
 

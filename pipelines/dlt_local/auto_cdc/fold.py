@@ -232,10 +232,14 @@ def actions(folded: DataFrame, args: ChangeArgs) -> DataFrame:
     return folded.select(KEY, F.explode(each).alias("a")).where("a IS NOT NULL").select(KEY, "a.*")
 
 
-def count_actions(args: ChangeArgs) -> tuple[Column, Column]:
-    """How many of the actions add a row, and how many do something else: two aggregates over the fold."""
-    is_put, is_new = _is_put(args), F.col("_before").isNull()
-    return F.count_if(is_put & is_new), F.count_if(is_put & ~is_new) + F.count_if(_is_removed())
+def count_actions(args: ChangeArgs) -> tuple[Column, Column, Column]:
+    """How many of the actions add a row, how many do something else, and to how many of these a row that had ended: as
+    aggregates over the fold."""
+    before, is_put, is_removed = F.col("_before"), _is_put(args), _is_removed()
+    others = F.count_if(is_put & before.isNotNull()) + F.count_if(is_removed)
+    had_ended = F.count_if(is_put & before["end"].isNotNull())
+    had_ended += F.count_if(is_removed & F.col(EXISTING)["end"].isNotNull())
+    return F.count_if(is_put & before.isNull()), others, had_ended
 
 
 def _is_put(args: ChangeArgs) -> Column:

@@ -127,16 +127,16 @@ class FoldBatch(Batch):
         told = self._tell(folded)
         if self.args.scd_type == 2:
             plan, planned = fold.actions(folded, self.args), told
+            among = None if told["had_ended"] else is_open(self.args)
         else:
             plan = self.cache.keep(fold.rows(folded))
-            planned = self._count_rows(plan)
+            planned, among = self._count_rows(plan), "TRUE"
         faults.reach("cdc.before")
         if counts["truncates"]:
             self.remember_truncates(events)
         if told["hidden"]:
             self.state.append(fold.hidden(folded, self.args), self.state.log, self.batch)
         faults.reach("cdc.between")
-        among = "TRUE" if self.args.scd_type == 1 else None
         upserted, deleted = self._write_target(plan, planned["new"], planned["other"], among)
         faults.reach("cdc.after")
         return CdcMetrics(
@@ -150,11 +150,12 @@ class FoldBatch(Batch):
         )
 
     def _tell(self, folded: DataFrame) -> Mapping[str, Any]:
-        new, other = fold.count_actions(self.args)
+        new, other, had_ended = fold.count_actions(self.args)
         return self.count(
             folded,
             new.alias("new"),
             other.alias("other"),
+            had_ended.alias("had_ended"),
             F.count_if(fold.is_to_remember(self.args)).alias("hidden"),
             F.count_if(fold.IS_LATE).alias("late"),
             F.sum(fold.REPEATS).alias("repeats"),

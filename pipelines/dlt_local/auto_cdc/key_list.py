@@ -17,12 +17,13 @@ from pyspark.sql.types import (
 
 from dlt_local.names import quote
 
-LISTED = 100_000
+LISTED = 50_000
 """Keys that are still listed; Delta keeps the text in its log, some ten bytes for each change."""
 _INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 _EXACT = (*_INTEGRAL, DecimalType, DateType, BooleanType)
-# What ends a literal, escapes in one, or begins a variable of the session's configuration.
-_NOT_PLAIN = re.compile(r"['\\$]")
+# What ends a literal, escapes in one, begins a variable of the session's configuration, or stands for bytes that are no
+# UTF-8, which Python is not told.
+_NOT_PLAIN = re.compile("['\\\\$\0\ufffd]")
 
 
 def told_by(keys: Sequence[str], schema: StructType) -> str | None:

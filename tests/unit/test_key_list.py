@@ -1,0 +1,39 @@
+"""Keys as SQL text: exact, or not at all."""
+
+import pytest
+from pyspark.sql.types import DataType, StringType, StructType, VarcharType
+
+from dlt_local.auto_cdc.key_list import is_among, told_by
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"a": "long"}, "`a`"),
+        ({"a`b": "string"}, "`a``b`"),
+        ({"a": "date"}, "concat_ws(',', CAST(length(CAST(`a` AS STRING)) AS STRING), CAST(`a` AS STRING))"),
+        ({"a": "timestamp"}, None),
+        ({"a": "integer", "b": "double"}, None),
+        ({"a": "integer", "b": StringType("UTF8_LCASE")}, None),
+        ({"a": VarcharType(3)}, None),
+        ({"a": "binary"}, None),
+    ],
+)
+def test_a_key_is_told_by_text_where_that_tells_it_from_all_others(
+    columns: dict[str, str | DataType], told: str | None
+) -> None:
+    schema = StructType()
+    for name, type_ in columns.items():
+        schema.add(name, type_)
+    assert told_by(schema.names, schema) == told
+
+
+def test_values_are_listed() -> None:
+    assert is_among("`a`", [1, -2]) == "`a` IN (1,-2)"
+    assert is_among("`a`", ["x y", "ä\n"]) == "`a` IN ('x y','ä\n')"
+    assert is_among("`a`", []) == "FALSE"
+
+
+@pytest.mark.parametrize("value", ["it's", "a\\b", "${env:HOME}", "a\0b", b"\xff".decode(errors="replace")])
+def test_what_cannot_stand_in_a_literal_as_it_is_is_not_listed(value: str) -> None:
+    assert is_among("`a`", ["x", value]) is None
