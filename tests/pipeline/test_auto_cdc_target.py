@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
+from tests.support.small_pipeline import SmallPipeline
 
 from dlt_local.auto_cdc import key_list, target
 from dlt_local.auto_cdc.names import KEY
@@ -94,3 +95,51 @@ def test_delta_checks_what_others_replace_afterwards(spark: SparkSession, tmp_pa
     other = table.read(spark).limit(0).unionByName(spark.createDataFrame([(9, "other")], "a int, value string"))
     with pytest.raises(Exception, match="DELTA_REPLACE_WHERE_MISMATCH"):
         other.write.format("delta").mode("overwrite").option("replaceWhere", "a = 1").save(str(table.path))
+
+
+_VERSIONS = """
+    import dlt
+
+    @dlt.view
+    def changes():
+        schema = "id INT, at STRUCT<commit: INT, change: INT>, name STRING"
+        return spark.readStream.schema(schema).json(spark.conf.get("rows"))
+
+    dlt.create_streaming_table("versions")
+    dlt.apply_changes(target="versions", source="changes", keys=["id"], sequence_by="at", column_list=["id", "name"],
+                      stored_as_scd_type=2)
+"""
+
+
+def _change(id: int, at: int, name: str) -> dict[str, object]:
+    return {"id": id, "at": {"commit": at, "change": 0}, "name": name}
+
+
+@pytest.mark.parametrize(
+    ("later", "operation", "expected"),
+    [
+        # What is new to its key, though others are further on, as it comes from a topic of several partitions.
+        (_change(2, 4, "d"), "WRITE", [(1, "a", 1, 5), (1, "b", 5, None), (2, "c", 2, 4), (2, "d", 4, None)]),
+        (_change(1, 3, "d"), "MERGE", [(1, "a", 1, 3), (1, "b", 5, None), (1, "d", 3, 5), (2, "c", 2, None)]),
+    ],
+)
+def test_open_versions_are_replaced_by_key_and_ended_ones_are_merged(
+    spark: SparkSession,
+    tmp_path: Path,
+    large: None,
+    later: dict[str, object],
+    operation: str,
+    expected: list[tuple[int, str, int, int | None]],
+) -> None:
+    pipeline = SmallPipeline(tmp_path, spark, _VERSIONS)
+    pipeline.drop(_change(1, 1, "a"), _change(1, 5, "b"), _change(2, 2, "c"))
+    pipeline.pipeline.run()
+    pipeline.drop(later)
+    pipeline.pipeline.run()
+    path = pipeline.pipeline.storage.root / "tables" / "default" / "versions"
+    assert _operation(Target(path, ("id",)), pipeline.versions()["default/versions"] - 1) == operation
+    versions = [
+        (row["id"], row["name"], row["__START_AT"]["commit"], (row["__END_AT"] or {}).get("commit"))
+        for row in pipeline.table("versions")
+    ]
+    assert sorted(versions) == expected
