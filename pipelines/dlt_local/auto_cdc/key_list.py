@@ -1,18 +1,18 @@
 """The keys of a batch as SQL text, for what takes its condition as text alone."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
+    DataType,
     DateType,
     DecimalType,
     IntegerType,
     LongType,
     ShortType,
     StringType,
-    StructType,
 )
 
 from dlt_local.names import quote
@@ -26,17 +26,21 @@ _EXACT = (*_INTEGRAL, DecimalType, DateType, BooleanType)
 _NOT_PLAIN = re.compile("['\\\\$\0\ufffd]")
 
 
-def told_by(keys: Sequence[str], schema: StructType) -> str | None:
+def told_by(keys: Mapping[str, DataType]) -> str | None:
     """SQL for one value that tells a row's key from every other; None for types of which the text does not.
 
     A key of one integer or text is told by the column itself, which lets Delta skip files by what their keys span.
+
+    Args:
+        keys: the columns' names and types, in the key's order.
     """
-    types = [schema[key].dataType for key in keys]
     # Of texts only those that are compared byte by byte: no collation, no padding.
-    if not all(isinstance(each, _EXACT) or each == StringType() for each in types):
+    if not all(isinstance(type_, _EXACT) or type_ == StringType() for type_ in keys.values()):
         return None
-    if len(keys) == 1 and isinstance(types[0], (*_INTEGRAL, StringType)):
-        return quote(keys[0])
+    if len(keys) == 1:
+        ((key, type_),) = keys.items()
+        if isinstance(type_, (*_INTEGRAL, StringType)):
+            return quote(key)
     texts = [f"CAST({quote(key)} AS STRING)" for key in keys]
     return f"concat_ws(',', {', '.join(f'CAST(length({text}) AS STRING), {text}' for text in texts)})"
 
