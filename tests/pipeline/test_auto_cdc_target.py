@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -78,16 +77,6 @@ def test_a_large_target_is_changed_in_one_commit(
     assert _operation(table, 1) == operation
     expected = [(*updated, "new"), (*added, "new"), (*kept, "old")]
     assert sorted(map(tuple, table.read(spark).collect()), key=repr) == sorted(expected, key=repr)
-
-
-def test_keys_are_told_as_the_table_has_them(spark: SparkSession, tmp_path: Path, large: None) -> None:
-    table = _write(spark, tmp_path / "table", "Id decimal(9,3), part int", [(Decimal(1), 1), (Decimal(2), 1)])
-    given = Target(table.path, ("id", "part"))
-    told = _difference(spark, given, "id decimal(4,1), part string", [((Decimal(1), "1"), True)])
-    values = {"Id": told.values["id"], "part": told.values["part"], "value": told.values["value"]}
-    assert given.change(replace(told, values=values)) == (1, 0)
-    assert _operation(table, 1) == "WRITE"
-    assert sorted(row.value for row in table.read(spark).collect()) == ["new", "old"]
 
 
 def test_too_many_keys_are_merged(

@@ -126,23 +126,18 @@ class Target:
     def _replace(self, difference: Difference) -> tuple[int, int] | None:
         """The same by a list of the keys, which takes one look through the table; None where they cannot be listed."""
         source = difference.source
-        stored = {field.name.lower(): field.dataType for field in delta_log.schema(self.path) or ()}
-        types = {key: stored[key.lower()] for key in self.keys}
-        told = key_list.told_by(types)
+        own = source.alias("s")
+        keys = own.select(f"s.{KEY}.*", difference.is_put.alias(_IS_PUT), difference.is_new.alias(_IS_NEW))
+        told = key_list.told_by({key: keys.schema[key].dataType for key in self.keys})
         if told is None or difference.among is None or difference.rows > key_list.LISTED:
             return None
-        own = source.alias("s")
-        # As the table has them: the same number has another text where its decimal type is another.
-        keys = [F.col(f"s.{KEY}")[key].cast(type_).alias(key) for key, type_ in types.items()]
-        kinds = own.select(*keys, difference.is_put.alias(_IS_PUT), difference.is_new.alias(_IS_NEW))
-        listed = kinds.select(F.expr(told).alias("key"), _IS_PUT, _IS_NEW).collect()
+        listed = keys.select(F.expr(told).alias("key"), _IS_PUT, _IS_NEW).collect()
         replaced = key_list.is_among(told, {row["key"] for row in listed if not row[_IS_NEW]})
         removed = key_list.is_among(told, {row["key"] for row in listed if not row[_IS_PUT]})
         if replaced is None or removed is None:
             return None
         deleted = self.read(source.sparkSession).where(f"{removed} AND {difference.among}").count()
-        values = [value.cast(stored[name.lower()]).alias(name) for name, value in difference.values.items()]
-        rows = own.where(difference.is_put).select(*values)
+        rows = own.where(difference.is_put).select(*[value.alias(name) for name, value in difference.values.items()])
         with _unchecked(source.sparkSession):
             writer = rows.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
             writer.option("replaceWhere", f"{replaced} AND {difference.among}").save(str(self.path))
