@@ -2,7 +2,9 @@
 
 import json
 import sys
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -143,3 +145,14 @@ def test_open_versions_are_replaced_by_key_and_ended_ones_are_merged(
         for row in pipeline.table("versions")
     ]
     assert sorted(versions) == expected
+
+
+def test_flows_that_share_a_session_do_not_turn_each_others_check_on(spark: SparkSession) -> None:
+    def seen(number: int) -> str | None:
+        with target._unchecked(spark):
+            time.sleep(number / 100)
+            return spark.conf.get(target._CHECKED, None)
+
+    with ThreadPoolExecutor() as pool:
+        assert set(pool.map(seen, range(5))) == {"false"}
+    assert spark.conf.get(target._CHECKED, None) is None

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -27,6 +28,7 @@ all rows of the files that it touches."""
 _IS_PUT = f"{OWN_PREFIX}is_put"
 _IS_NEW = f"{OWN_PREFIX}is_new"
 _CHECKED = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
+_UNCHECKED = Lock()
 
 
 @dataclass(frozen=True)
@@ -184,10 +186,14 @@ class Target:
 
 @contextmanager
 def _unchecked(session: SparkSession) -> Iterator[None]:
-    """Delta does not check that what is written meets `replaceWhere`: new keys and ended versions need not."""
-    before = session.conf.get(_CHECKED, None)
-    session.conf.set(_CHECKED, "false")
-    try:
-        yield
-    finally:
-        session.conf.unset(_CHECKED) if before is None else session.conf.set(_CHECKED, before)
+    """Delta does not check that what is written meets `replaceWhere`: new keys and ended versions need not.
+
+    One at a time: flows that read snapshots share a session, and one's end would be the other's check.
+    """
+    with _UNCHECKED:
+        before = session.conf.get(_CHECKED, None)
+        session.conf.set(_CHECKED, "false")
+        try:
+            yield
+        finally:
+            session.conf.unset(_CHECKED) if before is None else session.conf.set(_CHECKED, before)
