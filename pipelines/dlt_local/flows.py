@@ -29,6 +29,7 @@ from dlt_local.graph import Graph, Node, ResolvedFlow
 from dlt_local.listing import listing
 from dlt_local.names import TableName, quote
 from dlt_local.observed import told
+from dlt_local.overrides import overridden
 from dlt_local.registry import Registry, registration
 from dlt_local.sizing import settings_for
 from dlt_local.storage import Storage, read_json, write_json
@@ -238,15 +239,8 @@ class DatasetRunner:
         if not settings:
             yield
             return
-        with self._settings:
-            before = {key: self._session.conf.get(key, None) for key in settings}
-            for key, value in settings.items():
-                self._session.conf.set(key, value)
-            try:
-                yield
-            finally:
-                for key, old in before.items():
-                    self._session.conf.unset(key) if old is None else self._session.conf.set(key, old)
+        with self._settings, overridden(self._session, settings):
+            yield
 
     def _refresh(self, node: Node, flow: ResolvedFlow, metrics: FlowMetrics) -> None:
         assert isinstance(node.dataset, Table)

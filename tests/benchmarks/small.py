@@ -17,6 +17,7 @@ def hundred_changes(bench: Bench) -> Result:
     loading = bench.changes(NARROW, Stretch(0, 1000, 1000))
     ours, peer = _Updates(bench, loading, 1000), _Merges(bench, loading)
     times = bench.in_turn(ours, peer)
+    ours.assert_right()
     return Result("update of 100 changes, one table", "one MERGE of 100 rows", "at most 8 x its time", *times, False, 8)
 
 

@@ -4,7 +4,6 @@ All histories go through one pipeline, in a few updates with many flows. AUTO_CD
 AUTO_CDC_SEED which; a failure tells its seed and the command that runs it again.
 """
 
-import json
 import os
 import sys
 import time
@@ -19,6 +18,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.conformance.tables import difference
 from tests.support.auto_cdc_model import END, START, Row, rank, snapshot_events, target
+from tests.support.delta_history import commits
 from tests.support.histories import COLUMNS, FLOWS, KEYS, SOURCES, Flow, poison
 from tests.support.history_pipeline import SNAPSHOTS, TARGETS, HistoryPipeline
 
@@ -221,9 +221,7 @@ def _opened(rows: Sequence[Row]) -> list[Row]:
 
 
 def _operations(table: Path) -> list[str]:
-    commits = sorted((table / "_delta_log").glob("*.json"))
-    actions = [json.loads(line) for commit in commits for line in commit.read_text().splitlines()]
-    operations = [action["commitInfo"]["operation"] for action in actions if "commitInfo" in action]
+    operations = [commit["operation"] for commit in commits(table)]
     return [operation for operation in operations if operation in ("MERGE", "WRITE")]
 
 

@@ -1,24 +1,26 @@
 """A large target is changed by a list of its keys where they can be listed, and merged into where not."""
 
-import json
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
+from tests.support.delta_history import commits
 from tests.support.small_pipeline import SmallPipeline
 
 from dlt_local.auto_cdc import key_list, target
 from dlt_local.auto_cdc.names import KEY
 from dlt_local.auto_cdc.target import Difference, Target
+from dlt_local.overrides import overridden
 
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
 
@@ -51,9 +53,8 @@ def _difference(spark: SparkSession, of: Target, keys: str, rows: Sequence[tuple
     )
 
 
-def _operation(of: Target, commit: int) -> str:
-    with (of.path / "_delta_log" / f"{commit:020d}.json").open() as actions:
-        return json.loads(next(actions))["commitInfo"]["operation"]
+def _operation(table: Path, commit: int) -> str:
+    return commits(table)[commit]["operation"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_large_target_is_changed_in_one_commit(
     table = _write(spark, tmp_path / "table", keys, [updated, removed, kept])
     told = [(updated, True), (added, True), (removed, False), (not_there, False)]
     assert table.change(_difference(spark, table, keys, told)) == (2, 1)
-    assert _operation(table, 1) == operation
+    assert _operation(table.path, 1) == operation
     expected = [(*updated, "new"), (*added, "new"), (*kept, "old")]
     assert sorted(map(tuple, table.read(spark).collect()), key=repr) == sorted(expected, key=repr)
 
@@ -87,7 +88,7 @@ def test_too_many_keys_are_merged(
     monkeypatch.setattr(key_list, "LISTED", 1)
     table = _write(spark, tmp_path / "table", "a int", [(1,), (2,)])
     assert table.change(_difference(spark, table, "a int", [((1,), True), ((2,), False)])) == (1, 1)
-    assert _operation(table, 1) == "MERGE"
+    assert _operation(table.path, 1) == "MERGE"
     assert table.read(spark).collect() == [(1, "new")]
 
 
@@ -139,7 +140,7 @@ def test_open_versions_are_replaced_by_key_and_ended_ones_are_merged(
     pipeline.drop(later)
     pipeline.pipeline.run()
     path = pipeline.pipeline.storage.root / "tables" / "default" / "versions"
-    assert _operation(Target(path, ("id",)), pipeline.versions()["default/versions"] - 1) == operation
+    assert _operation(path, -1) == operation
     versions = [
         (row["id"], row["name"], row["__START_AT"]["commit"], (row["__END_AT"] or {}).get("commit"))
         for row in pipeline.table("versions")
@@ -147,12 +148,24 @@ def test_open_versions_are_replaced_by_key_and_ended_ones_are_merged(
     assert sorted(versions) == expected
 
 
-def test_flows_that_share_a_session_do_not_turn_each_others_check_on(spark: SparkSession) -> None:
-    def seen(number: int) -> str | None:
-        with target._unchecked(spark):
-            time.sleep(number / 100)
-            return spark.conf.get(target._CHECKED, None)
+def test_flows_that_share_a_session_write_one_at_a_time(
+    spark: SparkSession, tmp_path: Path, large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two, met = Barrier(2), []
 
+    @contextmanager
+    def observed(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+        with overridden(session, settings):
+            # Breaks where nobody else comes in while one waits inside.
+            with suppress(BrokenBarrierError):
+                two.wait(timeout=3)
+                met.append(True)
+            yield
+
+    monkeypatch.setattr(target, "overridden", observed)
+    tables = [_write(spark, tmp_path / str(number), "a int", [(1,), (2,)]) for number in range(3)]
     with ThreadPoolExecutor() as pool:
-        assert set(pool.map(seen, range(5))) == {"false"}
-    assert spark.conf.get(target._CHECKED, None) is None
+        changed = pool.map(lambda each: each.change(_difference(spark, each, "a int", [((1,), True)])), tables)
+        assert list(changed) == [(1, 0)] * 3
+    assert not met
+    assert not [name for name in target._UNCHECKED if spark.conf.get(name, None) is not None]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.support.delta_history import commits
 from tests.support.small_pipeline import SmallPipeline
 
 from dlt_local import delta_log, maintenance
@@ -104,6 +105,4 @@ def test_columns_to_sort_by(spark: SparkSession, tmp_path: Path) -> None:
         patch.setattr(maintenance, "MANY_FILES", 2)
         done = list(maintenance.keep_in_shape(spark, table, tmp_path / "mark.json"))
     assert [(each.operation, each.files_after) for each in done] == [("OPTIMIZE", 1)]
-    commits = sorted((path / "_delta_log").glob("*.json"))
-    info = json.loads(commits[-1].read_text().splitlines()[0])["commitInfo"]
-    assert json.loads(info["operationParameters"]["zOrderBy"]) == ["id"]
+    assert json.loads(commits(path)[-1]["operationParameters"]["zOrderBy"]) == ["id"]

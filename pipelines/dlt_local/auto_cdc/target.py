@@ -1,7 +1,6 @@
 """The target's Delta table as AUTO CDC writes it: added to, merged into, or written anew."""
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -15,6 +14,7 @@ from dlt_local.auto_cdc import key_list
 from dlt_local.auto_cdc.names import KEY
 from dlt_local.names import OWN_PREFIX, quote
 from dlt_local.observed import told
+from dlt_local.overrides import overridden
 from dlt_local.tables import CHANGE_FEED
 
 REWRITTEN_SHARE = 0.25
@@ -27,8 +27,10 @@ LARGE = 4 * 1024 * 1024
 all rows of the files that it touches."""
 _IS_PUT = f"{OWN_PREFIX}is_put"
 _IS_NEW = f"{OWN_PREFIX}is_new"
-_CHECKED = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
-_UNCHECKED = Lock()
+_UNCHECKED = {"spark.databricks.delta.replaceWhere.constraintCheck.enabled": "false"}
+"""Delta looks whether what is written meets `replaceWhere`: new keys and ended versions need not."""
+_ONE_AT_A_TIME = Lock()
+"""Flows that read snapshots share a session: the end of one's setting would be the end of another's."""
 
 
 @dataclass(frozen=True)
@@ -134,15 +136,17 @@ class Target:
         if told is None or difference.among is None or difference.rows > key_list.LISTED:
             return None
         listed = keys.select(F.expr(told).alias("key"), _IS_PUT, _IS_NEW).collect()
-        replaced = key_list.is_among(told, {row["key"] for row in listed if not row[_IS_NEW]})
-        removed = key_list.is_among(told, {row["key"] for row in listed if not row[_IS_PUT]})
-        if replaced is None or removed is None:
+        removed = {row["key"] for row in listed if not row[_IS_PUT]}
+        is_replaced = key_list.is_among(told, {row["key"] for row in listed if not row[_IS_NEW]})
+        is_removed = key_list.is_among(told, removed)
+        if is_replaced is None or is_removed is None:
             return None
-        deleted = self.read(source.sparkSession).where(f"{removed} AND {difference.among}").count()
+        stored = self.read(source.sparkSession)
+        deleted = stored.where(f"{is_removed} AND {difference.among}").count() if removed else 0
         rows = own.where(difference.is_put).select(*[value.alias(name) for name, value in difference.values.items()])
-        with _unchecked(source.sparkSession):
+        with _ONE_AT_A_TIME, overridden(source.sparkSession, _UNCHECKED):
             writer = rows.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
-            writer.option("replaceWhere", f"{replaced} AND {difference.among}").save(str(self.path))
+            writer.option("replaceWhere", f"{is_replaced} AND {difference.among}").save(str(self.path))
         return sum(row[_IS_PUT] for row in listed), deleted
 
     def _rewrite(self, difference: Difference) -> tuple[int, int]:
@@ -182,18 +186,3 @@ class Target:
         for column in difference.on:
             condition = condition & column
         return condition
-
-
-@contextmanager
-def _unchecked(session: SparkSession) -> Iterator[None]:
-    """Delta does not check that what is written meets `replaceWhere`: new keys and ended versions need not.
-
-    One at a time: flows that read snapshots share a session, and one's end would be the other's check.
-    """
-    with _UNCHECKED:
-        before = session.conf.get(_CHECKED, None)
-        session.conf.set(_CHECKED, "false")
-        try:
-            yield
-        finally:
-            session.conf.unset(_CHECKED) if before is None else session.conf.set(_CHECKED, before)
