@@ -39,6 +39,9 @@ _DEFAULTS = {
     "spark.ui.retainedTasks": "200",
     "spark.sql.ui.retainedExecutions": "10",
     "spark.sql.session.timeZone": "UTC",
+    # Spark keeps a hundred of the Java classes that it makes for queries; a table's update has forty, twice over. Made
+    # anew, each also has to be compiled again before it is fast: half of an update's time.
+    "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.catalogImplementation": "in-memory",
