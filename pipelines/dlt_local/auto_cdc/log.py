@@ -102,7 +102,9 @@ class Log:
     def _write(self, rows: DataFrame, name: str) -> int:
         count = Observation()
         observed = rows.observe(count, F.count(F.lit(1)).alias("rows"))
-        observed.write.mode("overwrite").parquet(str(self.folder / name))
+        # Keys and sequences hardly repeat: dictionaries take a third of the time and save a seventh of the size.
+        writer = observed.write.mode("overwrite").option("parquet.enable.dictionary", "false")
+        writer.parquet(str(self.folder / name))
         return int(told(count)["rows"])
 
     def _kept(self) -> dict[str, Any]:
