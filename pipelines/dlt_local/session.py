@@ -39,8 +39,8 @@ _DEFAULTS = {
     "spark.ui.retainedTasks": "200",
     "spark.sql.ui.retainedExecutions": "10",
     "spark.sql.session.timeZone": "UTC",
-    # Spark keeps a hundred of the Java classes that it makes for queries; a table's update has forty, twice over. Made
-    # anew, each also has to be compiled again before it is fast: half of an update's time.
+    # Spark keeps a hundred of the Java classes that it makes for queries, and a large batch needs forty, twice over.
+    # Made anew for each update, they also have to be compiled again before they are fast: two fifths of its work.
     "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

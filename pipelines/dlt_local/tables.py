@@ -17,7 +17,7 @@ from dlt_local.names import parts, quote
 CHANGE_FEED = "delta.enableChangeDataFeed"
 _NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
 _DELETION_VECTORS = "delta.enableDeletionVectors"
-_DICTIONARY = "parquet.enable.dictionary"
+DICTIONARY = "parquet.enable.dictionary"
 # A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
 # deletion vectors; in a large one marking rows is what keeps an update's cost from growing with the table.
 _LARGE = 64 * 1024 * 1024
@@ -64,7 +64,7 @@ def written_with(table: Table) -> Mapping[str, str]:
     """Settings of a session that only writes rows of this table."""
     # Written once and read once, all of it: making dictionaries takes two fifths of the time and saves a tenth of the
     # size. Delta hands no such option of a writer on to Parquet.
-    return {_DICTIONARY: "false"} if table.private else {}
+    return {DICTIONARY: "false"} if table.private else {}
 
 
 def describe(session: SparkSession, table: Table, path: Path) -> None:

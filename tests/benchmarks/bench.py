@@ -131,6 +131,19 @@ class Bench:
             spark=self.spark,
         )
 
+    def after_warm_up(self, action: Callable[[], float]) -> float:
+        """The median of an action's seconds, for a figure that stands beside no peer."""
+        return median([action() for _ in range(self.warm_up + self.rounds)][self.warm_up :])
+
+    def peak_memory(self) -> tuple[float, float]:
+        """GiB of Java's heap, and of Java's memory beside it (classes, compiled code), in use at most so far."""
+        jvm = self.spark._jvm
+        assert jvm is not None
+        used = {"Heap memory": 0.0, "Non-heap memory": 0.0}
+        for pool in jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans():
+            used[pool.getType().toString()] += pool.getPeakUsage().getUsed() / 2**30
+        return used["Heap memory"], used["Non-heap memory"]
+
     def in_turn(self, ours: Callable[[], float], peer: Callable[[], float]) -> tuple[tuple[float, ...], ...]:
         """Seconds of both, round for round."""
         both = [(ours(), peer()) for _ in range(self.warm_up + self.rounds)][self.warm_up :]

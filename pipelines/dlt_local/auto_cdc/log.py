@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from dlt_local.observed import told
 from dlt_local.storage import read_json, write_json
+from dlt_local.tables import DICTIONARY
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Log:
         count = Observation()
         observed = rows.observe(count, F.count(F.lit(1)).alias("rows"))
         # Keys and sequences hardly repeat: dictionaries take a third of the time and save a seventh of the size.
-        writer = observed.write.mode("overwrite").option("parquet.enable.dictionary", "false")
+        writer = observed.write.mode("overwrite").option(DICTIONARY, "false")
         writer.parquet(str(self.folder / name))
         return int(told(count)["rows"])
 
