@@ -6,6 +6,7 @@ import json
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,7 +32,7 @@ from dlt_local.names import TableName, quote
 from dlt_local.observed import told
 from dlt_local.overrides import overridden
 from dlt_local.registry import Registry, registration
-from dlt_local.sizing import settings_for
+from dlt_local.sizing import settings_for, suited
 from dlt_local.storage import Storage, read_json, write_json
 from dlt_local.view_refresh import Followed
 
@@ -40,6 +41,7 @@ _RETENTION = (
     "pipelines.applyChanges.tombstoneGCThresholdInSeconds",
 )
 _TWO_DAYS = 172_800
+_FEW_FILES = 1000
 
 
 @dataclass
@@ -197,7 +199,7 @@ class DatasetRunner:
                         node,
                         flow,
                         metrics,
-                        lambda: self._append(node, self._frame(flow), metrics, (self._app(node, flow), 0)),
+                        lambda: self._append(node, suited(self._frame(flow)), metrics, (self._app(node, flow), 0)),
                     )
                 case QueryFlow():
                     self._stream(node, flow, lambda b, i, app: self._append(node, b, metrics, (app, i)), metrics)
@@ -246,7 +248,7 @@ class DatasetRunner:
         assert isinstance(node.dataset, Table)
         path = self._path(node.dataset.name)
         with self._spark_conf(_settings(node, flow)):
-            frame = self._frame(flow)
+            frame = suited(self._frame(flow))
             source = self._followed(flow, frame)
             faults.reach("view.before")
             if source is None or not self._refresh_changed(node, source, frame, metrics):
@@ -353,9 +355,8 @@ class DatasetRunner:
             try:
                 if self._should_stop():
                     raise Stopped
-                own = tables.written_with(node.dataset) if isinstance(node.dataset, Table) else {}
                 looked_up = 0 if flow.changes is None else delta_log.size_in_bytes(self._path(flow.changes.target))
-                for key, value in {**settings_for(batch, looked_up), **own}.items():
+                for key, value in settings_for(batch, looked_up).items():
                     # The stream's session is its own, and ends with it.
                     batch.sparkSession.conf.set(key, value)
                 with registration(self._registry):
@@ -450,12 +451,22 @@ class DatasetRunner:
             rows = self._frame(flow)
             return to_flat_events(rows, args) if are_events else rows
 
+        def run() -> None:
+            with ThreadPoolExecutor(1) as beside:
+                beside.submit(self._look_up, self._path(args.target))
+                self._stream(node, flow, handle, metrics, source)
+
         if not declared.once:
-            self._stream(node, flow, handle, metrics, source)
+            run()
         elif flow.streaming:
-            self._once(node, flow, metrics, lambda: self._stream(node, flow, handle, metrics, source))
+            self._once(node, flow, metrics, run)
         else:
-            self._once(node, flow, metrics, lambda: handle(source(), 0, self._app(node, flow)))
+            self._once(node, flow, metrics, lambda: handle(suited(source()), 0, self._app(node, flow)))
+
+    def _look_up(self, path: Path) -> None:
+        """Let Delta read the table's log, which every write begins with, while Spark still gets the stream going."""
+        if delta_log.file_count(path) <= _FEW_FILES:
+            self._session.read.format("delta").load(str(path)).inputFiles()
 
     def _checked(self, node: Node, batch: DataFrame, metrics: FlowMetrics) -> DataFrame:
         assert isinstance(node.dataset, Table)
@@ -482,7 +493,7 @@ class DatasetRunner:
             rows = self._session.read.format("delta").load(str(target))
             _refuse_repeated_keys(snapshot, args, declared)
             # Cut off from the target, which is written while the changes are still being read.
-            changes = differences(snapshot, rows, args, version).localCheckpoint()
+            changes = suited(differences(snapshot, rows, args, version)).localCheckpoint()
             events = to_flat_events(self._checked(node, changes, metrics), args)
             self._apply(node, args, events, applied.count, self._app(node, flow), metrics)
             applied.add(version)

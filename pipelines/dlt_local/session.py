@@ -20,7 +20,7 @@ _COMPILERS = (
 # not 130, and each growth for a large batch is a collection of the whole heap.
 _HEAP = "-XX:+UseSerialGC -Xms{memory} -XX:NewRatio=2 -XX:MetaspaceSize=256m"
 
-_SMALL_DATA = {
+SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
     # Left alone Spark takes 64 MB at once for each sort and each hash table, however small: a full heap in no time.
@@ -50,7 +50,7 @@ _DEFAULTS = {
     # Driver and executor are one process: a machine that slept has lost nothing.
     "spark.executor.heartbeatInterval": "1h",
     "spark.network.timeout": "24h",
-    **_SMALL_DATA,
+    **SMALL_DATA,
 }
 
 

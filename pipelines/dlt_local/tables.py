@@ -1,6 +1,5 @@
 """Delta tables of datasets: made, and grown by new columns; nothing here writes rows."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from delta.tables import DeltaTable, DeltaTableBuilder
@@ -17,7 +16,6 @@ from dlt_local.names import parts, quote
 CHANGE_FEED = "delta.enableChangeDataFeed"
 _NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
 _DELETION_VECTORS = "delta.enableDeletionVectors"
-DICTIONARY = "parquet.enable.dictionary"
 # A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
 # deletion vectors; in a large one marking rows is what keeps an update's cost from growing with the table.
 _LARGE = 64 * 1024 * 1024
@@ -58,13 +56,6 @@ def _build(builder: DeltaTableBuilder, table: Table, schema: StructType, path: P
     for key, value in (({_NO_STATISTICS: "0"} if table.private else {}) | dict(table.table_properties)).items():
         builder = builder.property(key, value)
     builder.execute()
-
-
-def written_with(table: Table) -> Mapping[str, str]:
-    """Settings of a session that only writes rows of this table."""
-    # Written once and read once, all of it: making dictionaries takes two fifths of the time and saves a tenth of the
-    # size. Delta hands no such option of a writer on to Parquet.
-    return {DICTIONARY: "false"} if table.private else {}
 
 
 def describe(session: SparkSession, table: Table, path: Path) -> None:

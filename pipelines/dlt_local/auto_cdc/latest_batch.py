@@ -25,8 +25,6 @@ from dlt_local.auto_cdc.target import Difference
 from dlt_local.names import quote
 from dlt_local.observed import told
 
-_NEARLY_ALL = 0.8
-"""Share of a batch's events from which on as many keys, counted with an error of 5 %, may be a key for each event."""
 _ACTIONS = (latest.INSERT, latest.UPDATE, latest.REMOVE, latest.COMPARE)
 
 
@@ -57,6 +55,8 @@ class LatestBatch(Batch):
         remembered: Future[Part | None] | None = None
         if planned["remembers"]:
             entries = plan.where(latest.REMEMBERS).select(KEY, SEQ, OP, latest.HASH)
+            # By half of the cores: on the others Delta looks the target's files up, and begins to write it.
+            entries = entries.coalesce(max(1, session.sparkContext.defaultParallelism // 2))
             remembered = self.beside.submit(self.state.write, entries, self.state.log, self.batch)
         upserted, deleted = self._write_target(plan, gone, planned, is_retried)
         faults.reach("cdc.between")
@@ -82,15 +82,10 @@ class LatestBatch(Batch):
         """
         keys = [F.col(part) for part in flat_key(self.args)]
         flat = self.cache.compute(flat)
-        seen = self.count(
-            flat,
-            *self.totals(),
-            F.count_if(F.col(OP) == UPSERT).alias("upserts"),
-            F.approx_count_distinct(F.struct(*keys)).alias("about_keys"),
-            *self.bounds(sequence(self.args)),
-        )
-        is_likely = seen["about_keys"] >= _NEARLY_ALL * seen["events"]
-        if not is_likely or flat.select(*keys).distinct().count() < seen["events"]:
+        number_of_keys = self.beside.submit(flat.select(*keys).distinct().count)
+        upserts = F.count_if(F.col(OP) == UPSERT).alias("upserts")
+        seen = self.count(flat, *self.totals(), upserts, *self.bounds(sequence(self.args)))
+        if number_of_keys.result() < seen["events"]:
             return self._reduce(flat)
         only = assembled(flat, self.args)
         last = only.withColumn(latest.HASH, fingerprint(F.col(ROW), self.args.columns))

@@ -15,7 +15,6 @@ from pyspark.sql.types import StructType
 
 from dlt_local.observed import told
 from dlt_local.storage import read_json, write_json
-from dlt_local.tables import DICTIONARY
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,7 @@ class Log:
     def _write(self, rows: DataFrame, name: str) -> int:
         count = Observation()
         observed = rows.observe(count, F.count(F.lit(1)).alias("rows"))
-        # Keys and sequences hardly repeat: dictionaries take a third of the time and save a seventh of the size.
-        writer = observed.write.mode("overwrite").option(DICTIONARY, "false")
-        writer.parquet(str(self.folder / name))
+        observed.write.mode("overwrite").parquet(str(self.folder / name))
         return int(told(count)["rows"])
 
     def _kept(self) -> dict[str, Any]:
