@@ -5,9 +5,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from tests.support.delta_history import commits
 from tests.support.small_pipeline import SmallPipeline
 
-from dlt_local import sizing
+from dlt_local import sizing, view_refresh
 
 WHOLE_STAGE, PARTITIONS = "spark.sql.codegen.wholeStage", "spark.sql.shuffle.partitions"
 ALL_KINDS = """
@@ -19,11 +20,6 @@ ALL_KINDS = """
     @dlt.table
     def raw():
         return spark.readStream.schema(schema).json(rows)
-
-    @dlt.table
-    @dlt.expect_or_drop("named", "name IS NOT NULL")
-    def view():
-        return spark.read.table("raw").groupBy("id").agg({"name": "max"}).withColumnRenamed("max(name)", "name")
 
     dlt.create_streaming_table("twice")
 
@@ -41,6 +37,11 @@ ALL_KINDS = """
 
     dlt.create_streaming_table("history")
     dlt.apply_changes_from_snapshot(target="history", source="newest", keys=["id"], stored_as_scd_type=1)
+
+    @dlt.table
+    @dlt.expect_or_drop("named", "name IS NOT NULL")
+    def followed():
+        return spark.read.table("history")
 """
 
 
@@ -55,17 +56,23 @@ def test_every_kind_of_flow_runs_with_the_settings_for_large_data(
 
     monkeypatch.setattr(sizing, "_LARGE_BYTES", 1)
     monkeypatch.setattr("dlt_local.flows.suited", suited)
+    monkeypatch.setattr(view_refresh, "LARGE", 0)
+    monkeypatch.setattr(view_refresh, "CHANGED_SHARE", float("inf"))
     small = SmallPipeline(tmp_path, spark, ALL_KINDS)
     small.drop({"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 1, "name": "c"}, {"id": 4})
     small.pipeline.run()
-    small.drop({"id": 2, "name": "d"}, {"id": 3, "name": "e"})
+    small.drop({"id": 2, "name": "d"})
+    small.pipeline.run()
+    small.drop({"id": 3, "name": "e"})
     small.pipeline.run()
     newest = [{"id": 1, "name": "c"}, {"id": 2, "name": "d"}, {"id": 3, "name": "e"}]
-    assert small.table("view") == newest
+    assert small.table("followed") == newest
     assert small.table("history") == [*newest, {"id": 4, "name": None}]
     assert [row["id"] for row in small.table("twice")] == [1, 1, 1, 1, 2, 2, 2, 3, 4, 4]
-    # The view and the snapshot in both updates, the flow that runs once in one.
-    assert given == [{WHOLE_STAGE, "spark.sql.codegen.factoryMode", PARTITIONS}] * 5
+    # Only what had changed was put into the view, by a MERGE.
+    assert commits(tmp_path / "storage" / "tables" / "default" / "followed")[-1]["operation"] == "MERGE"
+    # The view and the snapshot in each of the updates, the flow that runs once in one.
+    assert given == [{WHOLE_STAGE, "spark.sql.codegen.factoryMode", PARTITIONS}] * 7
 
 
 def test_the_settings_are_seen_by_no_other_query(
