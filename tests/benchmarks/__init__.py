@@ -8,6 +8,7 @@ from tests.benchmarks.bench import Bench, Result
 MEASURES: Mapping[str, Callable[[Bench], Result]] = {
     "first-load": applying.first_load,
     "current-rows": applying.current_rows,
+    "hot-keys": applying.hot_keys,
     "versions": applying.versions,
     "to-silver": flowing.to_silver,
     "to-gold": flowing.to_gold,

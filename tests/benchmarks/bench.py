@@ -42,7 +42,8 @@ class Result:
     """None where there is no goal."""
     rows: int = 0
     """Rows that go in; 0 where they do not matter."""
-    notes: str = ""
+    notes: tuple[str, ...] = ()
+    """Sentences for the page: figures that have no peer."""
 
     @property
     def ratio(self) -> float:

@@ -23,7 +23,7 @@ def page(results: Sequence[Result], machine: str, scale: float, rounds: int) -> 
     head = ("measure", "beside", "ours, s", "the peer's, s", "ratio", "goal", "", "rows/s/core")
     lines = [f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *map(_cells, results))]
     size = "the size that the goals speak of" if scale == 1 else f"{scale:g} of the size that the goals speak of"
-    notes = "".join(f"- {result.notes}\n" for result in results if result.notes)
+    notes = "".join(f"- {note}\n" for result in results for note in result.notes)
     return _PAGE.format(table="\n".join(lines), notes=notes, machine=machine, size=size, rounds=rounds)
 
 

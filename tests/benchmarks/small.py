@@ -30,8 +30,8 @@ def growth(bench: Bench) -> Result:
     for updates in (small, middle, large):
         updates.assert_right()
     measure = "10,000 changes into 10 million rows"
-    notes = f"{measure}: into a million, {between:.1f} s"
-    return Result(measure, "into 100 thousand", "at most 2 x its time", *times, False, 2, notes=notes)
+    note = f"{measure}: into a million, {between:.1f} s"
+    return Result(measure, "into 100 thousand", "at most 2 x its time", *times, False, 2, notes=(note,))
 
 
 def idle(bench: Bench) -> Result:
@@ -47,8 +47,8 @@ def idle(bench: Bench) -> Result:
 
     times = bench.in_turn(fifty, lambda: seconds(append))
     measure = "idle update, 50 tables"
-    notes = f"{measure}: of one table, {bench.after_warm_up(one):.2f} s"
-    return Result(measure, "five bare appends", "less than their time", *times, False, 1, notes=notes)
+    note = f"{measure}: of one table, {bench.after_warm_up(one):.2f} s"
+    return Result(measure, "five bare appends", "less than their time", *times, False, 1, notes=(note,))
 
 
 class _Idle:
