@@ -42,6 +42,7 @@ _RETENTION = (
 )
 _TWO_DAYS = 172_800
 _FEW_FILES = 1000
+"""Files up to which a table's log is read ahead: to read it means to name them all."""
 
 
 @dataclass
