@@ -465,7 +465,10 @@ class DatasetRunner:
             self._once(node, flow, metrics, lambda: handle(suited(source()), 0, self._app(node, flow)))
 
     def _look_up(self, path: Path) -> None:
-        """Let Delta read the table's log, which every write begins with, while Spark still gets the stream going."""
+        """Let Delta read the table's log, which every write begins with, while Spark still gets the stream going.
+
+        What goes wrong here goes wrong in the write too, and is told there.
+        """
         if delta_log.file_count(path) <= _FEW_FILES:
             self._session.read.format("delta").load(str(path)).inputFiles()
 

@@ -1,4 +1,4 @@
-"""Large data runs with settings of its own, and comes out as little data does."""
+"""Large data runs with settings of its own, and is written with small dictionaries."""
 
 from pathlib import Path
 
