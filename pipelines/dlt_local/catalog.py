@@ -58,7 +58,7 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
     if listener.isDefined():
         base.sparkContext._jsc.sc().listenerBus().removeListener(listener.get())
     session = SparkSession(base.sparkContext, java_session)
-    session.conf.set(_DICTIONARY[0], base.conf.get(*_DICTIONARY))
+    session.conf.set(_DICTIONARY[0], str(base.conf.get(*_DICTIONARY)))
     for key, value in configuration.items():
         session.conf.set(key, value)
     return session
