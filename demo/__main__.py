@@ -21,8 +21,8 @@ from demo.report import Moved
 from demo.tables import Row, folder, query
 from dlt_local import LocalPipeline, LocalPipelineError, Update
 from dlt_local.auto_cdc.handler import CdcMetrics
-from dlt_local.progress import Terminal
-from dlt_local.storage import Storage
+from dlt_local.delta.storage import Storage
+from dlt_local.observability.progress import Terminal
 
 _WIDTH = 100
 """Columns where there is no terminal to ask."""

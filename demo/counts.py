@@ -8,7 +8,7 @@ from typing import Self
 
 from cdc import TableSpec, names
 from demo.tables import folder, query
-from dlt_local import delta_log
+from dlt_local.delta import delta_log
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from cdc import TableSpec, load_tables
 from dlt_local import LocalPipeline
-from dlt_local.progress import Progress
+from dlt_local.observability.progress import Progress
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 CONF = CHECKOUT / "conf"

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 from deltalake import DeltaTable, QueryBuilder
 
+from dlt_local.delta.storage import Storage
 from dlt_local.names import TableName
-from dlt_local.storage import Storage
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dlt_local.jars import jars, java
+from dlt_local.spark.jars import jars, java
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0

@@ -67,7 +67,7 @@ make_environment() {
 
 fetch_jars() {
   local lock folder
-  lock=$(cksum <pipelines/dlt_local/ivy.xml)
+  lock=$(cksum <pipelines/dlt_local/spark/ivy.xml)
   if [ "$(sed -n 1p $jars 2>/dev/null)" = "$lock" ] && [ -d "$(sed -n 2p $jars)" ]; then
     return
   fi

@@ -5,9 +5,9 @@ its files load, published datasets are plain Delta tables under the storage fold
 """
 
 from dlt_local.errors import DeclarationError, FlowError, LocalPipelineError
-from dlt_local.pipeline import LocalPipeline
-from dlt_local.session import create_session
-from dlt_local.update import Update, UpdateFailed
+from dlt_local.flows.outcomes import Update, UpdateFailed
+from dlt_local.spark.session import create_session
+from dlt_local.updates.pipeline import LocalPipeline
 
 __all__ = [
     "DeclarationError",

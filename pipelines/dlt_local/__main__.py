@@ -1,5 +1,5 @@
 """`python -m dlt_local`."""
 
-from dlt_local.cli import main
+from dlt_local.cli.main import main
 
 main(prog_name="python -m dlt_local")

@@ -23,9 +23,9 @@ import pytest
 from chispa.dataframe_comparer import assert_df_equality
 from pyspark.sql import DataFrame, SparkSession
 
-from dlt_local.pipeline import LocalPipeline
-from dlt_local.session import create_session
-from dlt_local.update import Update
+from dlt_local.flows.outcomes import Update
+from dlt_local.spark.session import create_session
+from dlt_local.updates.pipeline import LocalPipeline
 
 Rows = Sequence[Mapping[str, Any]]
 

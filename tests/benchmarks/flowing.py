@@ -10,7 +10,7 @@ from tests.benchmarks.tables import NARROW, WIDE
 
 from cdc import TableSpec
 from cdc.names import target_columns
-from dlt_local.update import Update
+from dlt_local.flows.outcomes import Update
 
 _NAMES = {len(NARROW.columns): "NARROW", len(WIDE.columns): "WIDE"}
 

@@ -7,7 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from dlt_local.bundle import Bundle, BundlePipeline, bundle_pipeline, read_bundle
-from dlt_local.sources import source_files
+from dlt_local.declarations.source_files import source_files
 
 ROOT = Path(__file__).parents[2]
 TARGETS = ("dev", "prod")

@@ -16,7 +16,7 @@ from tests.support.crash import die_at, kill_after
 from tests.support.histories import FLOWS
 from tests.support.history_pipeline import HistoryPipeline
 
-from dlt_local.faults import POINTS
+from dlt_local.failpoints import POINTS
 
 SEED = int(os.environ.get("AUTO_CDC_SEED") or time.time_ns() % 1_000_000_007)
 _FLOWS = tuple(flow for flow in FLOWS if flow.name in ("scd1", "scd2", "truncated", "filled_versions"))

@@ -22,10 +22,10 @@ from tests.support.delta_history import commits
 from tests.support.histories import COLUMNS, FLOWS, KEYS, SOURCES, Flow, poison
 from tests.support.history_pipeline import SNAPSHOTS, TARGETS, HistoryPipeline
 
-from dlt_local import view_refresh
 from dlt_local.auto_cdc import target as auto_cdc
 from dlt_local.auto_cdc.fold_batch import FoldBatch
 from dlt_local.errors import LocalPipelineError
+from dlt_local.flows import incremental_refresh
 
 SEED = int(os.environ.get("AUTO_CDC_SEED") or time.time_ns() % 1_000_000_007)
 HISTORIES = int(os.environ.get("AUTO_CDC_HISTORIES") or 100)
@@ -127,8 +127,8 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             patch.setattr(auto_cdc, "LARGE", 0 if number % 4 == 1 else sys.maxsize)
 
         pipeline.before_update = before_update
-        patch.setattr(view_refresh, "LARGE", 0)
-        patch.setattr(view_refresh, "CHANGED_SHARE", float("inf"))
+        patch.setattr(incremental_refresh, "LARGE", 0)
+        patch.setattr(incremental_refresh, "CHANGED_SHARE", float("inf"))
         succeed = FoldBatch._succeed
         patch.setattr(FoldBatch, "_succeed", lambda *given: _SUCCEEDED.append(given[0].batch[1]) or succeed(*given))
         patch.setattr(auto_cdc.Target, "_replace", _replacing(auto_cdc.Target._replace))

@@ -20,7 +20,7 @@ from tests.support.small_pipeline import SmallPipeline
 from dlt_local.auto_cdc import key_list, target
 from dlt_local.auto_cdc.names import KEY
 from dlt_local.auto_cdc.target import Difference, Target
-from dlt_local.overrides import overridden
+from dlt_local.spark.conf_overrides import overridden
 
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
 

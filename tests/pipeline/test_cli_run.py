@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from tests.conformance.tables import read
 from tests.support.bundle_folder import write_bundle
 
-from dlt_local.cli import main
+from dlt_local.cli.main import main
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 BUNDLE = """

@@ -15,8 +15,9 @@ from pyspark.sql import SparkSession
 from tests.conformance.tables import read
 from tests.support.small_pipeline import SmallPipeline
 
-from dlt_local import Update, UpdateFailed, delta_log
-from dlt_local.storage import StorageInUse
+from dlt_local import Update, UpdateFailed
+from dlt_local.delta import delta_log
+from dlt_local.delta.storage import StorageInUse
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 PATIENCE = 120.0

@@ -15,7 +15,8 @@ from tests.conformance.tables import read
 from tests.support.small_pipeline import SmallPipeline
 from tools.kafka_broker import Broker
 
-from dlt_local import Update, UpdateFailed, delta_log
+from dlt_local import Update, UpdateFailed
+from dlt_local.delta import delta_log
 
 PATIENCE = 240.0
 DOWN = 4.0

@@ -8,7 +8,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from tests.support.small_pipeline import SmallPipeline
 
-from dlt_local import UpdateFailed, delta_log
+from dlt_local import UpdateFailed
+from dlt_local.delta import delta_log
 
 ROWS = 'spark.readStream.schema("id INT, name STRING, at TIMESTAMP").json(spark.conf.get("rows"))'
 TWO = ({"id": 1, "name": "a", "at": "2026-01-01T10:00:00Z"}, {"id": 2, "name": "b", "at": "2026-01-02T10:00:00Z"})

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tests.support.delta_history import commits
 from tests.support.small_pipeline import SmallPipeline
 
-from dlt_local import delta_log, maintenance
+from dlt_local.delta import delta_log, maintenance
 
 _SOURCE = """
     from pyspark import pipelines as dp

@@ -3,7 +3,7 @@
 from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
 
-from dlt_local.observed import told
+from dlt_local.spark.observations import told
 
 
 def test_rows_are_counted_while_the_query_runs(spark: SparkSession) -> None:

@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 from tests.support.delta_history import commits
 from tests.support.small_pipeline import SmallPipeline
 
-from dlt_local import sizing, view_refresh
+from dlt_local.flows import incremental_refresh
+from dlt_local.spark import tuning
 
 WHOLE_STAGE, PARTITIONS = "spark.sql.codegen.wholeStage", "spark.sql.shuffle.partitions"
 ALL_KINDS = """
@@ -51,13 +52,13 @@ def test_every_kind_of_flow_runs_with_the_settings_for_large_data(
     given = []
 
     def suited(frame):
-        given.append(set(sizing.settings_for(frame)))
-        return sizing.suited(frame)
+        given.append(set(tuning.settings_for(frame)))
+        return tuning.suited(frame)
 
-    monkeypatch.setattr(sizing, "_LARGE_BYTES", 1)
-    monkeypatch.setattr("dlt_local.flows.suited", suited)
-    monkeypatch.setattr(view_refresh, "LARGE", 0)
-    monkeypatch.setattr(view_refresh, "CHANGED_SHARE", float("inf"))
+    monkeypatch.setattr(tuning, "_LARGE_BYTES", 1)
+    monkeypatch.setattr("dlt_local.flows.runner.suited", suited)
+    monkeypatch.setattr(incremental_refresh, "LARGE", 0)
+    monkeypatch.setattr(incremental_refresh, "CHANGED_SHARE", float("inf"))
     small = SmallPipeline(tmp_path, spark, ALL_KINDS)
     small.drop({"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 1, "name": "c"}, {"id": 4})
     small.pipeline.run()
@@ -82,9 +83,9 @@ def test_the_settings_are_seen_by_no_other_query(
     session.range(10).write.parquet(str(tmp_path / "rows"))
     session.read.parquet(str(tmp_path / "rows")).createOrReplaceTempView("ten")
     frame = session.read.table("ten")
-    assert sizing.suited(frame) is frame
-    monkeypatch.setattr(sizing, "_LARGE_BYTES", 1)
-    large = sizing.suited(frame)
+    assert tuning.suited(frame) is frame
+    monkeypatch.setattr(tuning, "_LARGE_BYTES", 1)
+    large = tuning.suited(frame)
     assert large.sparkSession.conf.get(WHOLE_STAGE) == "true"
     assert session.conf.get(WHOLE_STAGE) == "false"
     assert sorted(large.collect()) == sorted(frame.collect())
@@ -93,9 +94,9 @@ def test_the_settings_are_seen_by_no_other_query(
 def test_what_a_user_has_set_stays(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = spark.newSession()
     session.range(10).write.parquet(str(tmp_path / "rows"))
-    monkeypatch.setattr(sizing, "_LARGE_BYTES", 1)
+    monkeypatch.setattr(tuning, "_LARGE_BYTES", 1)
     session.conf.set(PARTITIONS, "7")
-    large = sizing.suited(session.read.parquet(str(tmp_path / "rows"))).sparkSession
+    large = tuning.suited(session.read.parquet(str(tmp_path / "rows"))).sparkSession
     assert (large.conf.get(PARTITIONS), large.conf.get(WHOLE_STAGE)) == ("7", "true")
 
 

@@ -18,7 +18,7 @@ from tools import captures
 from tools.captures import Record
 
 from dlt_local import LocalPipeline, Update
-from dlt_local.delta_log import version
+from dlt_local.delta.delta_log import version
 
 Tables = Mapping[str, Sequence[Row]]
 """Dataset -> its rows: all that bronze, silver and gold hold."""

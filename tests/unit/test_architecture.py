@@ -8,11 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from dlt_local.faults import POINTS
+from dlt_local.failpoints import POINTS
 
 ROOT = Path(__file__).parents[2]
 PIPELINES = ROOT / "pipelines"
 LAYERS = ("bronze", "silver", "gold")
+ENGINE = PIPELINES / "dlt_local"
+# The engine's folders, top to bottom: each imports only from those below it, and from the modules at the root.
+ENGINE_LAYERS = (
+    "cli",
+    "updates",
+    "observability",
+    "flows",
+    "graph",
+    "auto_cdc",
+    "delta",
+    "declarations",
+    "spark",
+    "bundle",
+)
+ENGINE_ROOT = ("errors", "failpoints", "names")
+# Entry points: what users import or start. They may import every layer; no layer imports them.
+ENGINE_ENTRIES = ("__init__", "__main__", "testing")
 
 # Dependencies run one way: bronze, silver, gold -> cdc -> pyspark; dlt_local -> pyspark; nobody else's.
 MAY_IMPORT = {
@@ -72,6 +89,28 @@ def test_a_package_imports_only_what_it_may(package: str) -> None:
         for name in imported(file)
         if name.partition(".")[0] not in MAY_IMPORT[package] | sys.stdlib_module_names
     ]
+    assert wrong == []
+
+
+def engine_imports(file: Path) -> set[str]:
+    """The engine's folders and root modules that a file imports."""
+    return {name.split(".")[1] for name in imported(file) if name.startswith("dlt_local.") and name.count(".") >= 1}
+
+
+def test_every_engine_module_has_its_layer() -> None:
+    entries = {path.stem for path in ENGINE.iterdir() if path.name != "__pycache__"}
+    assert entries == {*ENGINE_LAYERS, *ENGINE_ROOT, *ENGINE_ENTRIES}
+
+
+@pytest.mark.parametrize("layer", [*ENGINE_LAYERS, "errors", "failpoints", "names"])
+def test_an_engine_layer_imports_only_from_those_below(layer: str) -> None:
+    if layer in ENGINE_ROOT:
+        files, below = [ENGINE / f"{layer}.py"], set(ENGINE_ROOT)
+    else:
+        files = sorted((ENGINE / layer).rglob("*.py"))
+        below = {*ENGINE_LAYERS[ENGINE_LAYERS.index(layer) :], *ENGINE_ROOT}
+    assert files
+    wrong = [f"{file.relative_to(ENGINE)} imports {name}" for file in files for name in engine_imports(file) - below]
     assert wrong == []
 
 

@@ -8,12 +8,12 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from dlt_local.drawing import edges, mermaid, svg, text
-from dlt_local.elements import QueryFlow, Table, View
+from dlt_local.declarations.elements import QueryFlow, Table, View
 from dlt_local.errors import SourceLocation
-from dlt_local.graph import Graph, Node, ResolvedFlow
-from dlt_local.layout import Edge, layered
+from dlt_local.graph.graph import Graph, Node, ResolvedFlow
 from dlt_local.names import TableName
+from dlt_local.observability.graph_drawing import edges, mermaid, svg, text
+from dlt_local.observability.graph_layout import Edge, layered
 
 
 def node(

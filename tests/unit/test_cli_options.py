@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.support.bundle_folder import SMALLEST, write_bundle
 
-from dlt_local.cli import main
-from dlt_local.settings import Options, SettingMissing, settings
+from dlt_local.cli.main import main
+from dlt_local.cli.settings import Options, SettingMissing, settings
 
 BUNDLE = """
 bundle: {name: b}

@@ -4,8 +4,8 @@ import doctest
 
 import pytest
 
-from dlt_local import redaction
-from dlt_local.redaction import REDACTED, redact, redact_error, secret_values
+from dlt_local.observability import redaction
+from dlt_local.observability.redaction import REDACTED, redact, redact_error, secret_values
 
 JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="shop" password="geheim; and more";'
 

@@ -12,11 +12,11 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.unit.test_cli_drawing import node
 
-from dlt_local.graph import Graph
-from dlt_local.report import DatasetRun, ExpectationRun, Run, page, write_report
-from dlt_local.report.measures import Counts, counts, newest
-from dlt_local.report.runs import KEPT, from_json, to_json
-from dlt_local.storage import Storage
+from dlt_local.delta.storage import Storage
+from dlt_local.graph.graph import Graph
+from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, page, write_report
+from dlt_local.observability.report.measures import Counts, counts, newest
+from dlt_local.observability.report.runs import KEPT, from_json, to_json
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

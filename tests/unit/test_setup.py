@@ -34,11 +34,11 @@ class Machine:
         self.programs = folder / "bin"
         self.checkout = folder / "checkout"
         self.home = folder / "home"
-        for made in (self.programs, self.home, self.checkout / "tools", self.checkout / "pipelines" / "dlt_local"):
+        for made in (self.programs, self.home, self.checkout / "tools", self.checkout / "pipelines/dlt_local/spark"):
             made.mkdir(parents=True)
         for tool in TOOLS:
             self.programs.joinpath(tool).symlink_to(str(shutil.which(tool)))
-        for file in ("tools/setup.sh", "requirements.txt", "pipelines/dlt_local/ivy.xml"):
+        for file in ("tools/setup.sh", "requirements.txt", "pipelines/dlt_local/spark/ivy.xml"):
             shutil.copy(ROOT / file, self.checkout / file)
         self.environment = {"PATH": str(self.programs), "HOME": str(self.home)}
 
@@ -140,7 +140,7 @@ def test_a_changed_list_is_installed_and_a_changed_lock_fetched(machine: Machine
     with (machine.checkout / "requirements.txt").open("a") as requirements:
         requirements.write("more==1\n")
     assert (machine.set_up().returncode, machine.done()) == (0, ["pip"])
-    with (machine.checkout / "pipelines/dlt_local/ivy.xml").open("a") as lock:
+    with (machine.checkout / "pipelines/dlt_local/spark/ivy.xml").open("a") as lock:
         lock.write("<!-- more -->\n")
     assert (machine.set_up().returncode, machine.done()) == (0, ["jars"])
 

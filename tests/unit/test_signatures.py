@@ -12,13 +12,13 @@ from typing import Any
 import pyspark.pipelines
 import pytest
 
-from dlt_local import api, api_cdc, compatibility
+from dlt_local.declarations import auto_cdc_decorators, compatibility, decorators
+from dlt_local.declarations.import_hook import pipeline_modules
 from dlt_local.errors import DeclarationError
-from dlt_local.modules import pipeline_modules
 
 ROOT = Path(__file__).parents[2]
 DATABRICKS: dict[str, dict[str, Any]] = json.loads((ROOT / "tests/data/databricks_signatures.json").read_text())
-PUBLIC = {name: getattr(module, name) for module in (api, api_cdc) for name in module.__all__}
+PUBLIC = {name: getattr(module, name) for module in (decorators, auto_cdc_decorators) for name in module.__all__}
 FILLED_IN_BY_PYTHON = {"query_function", "user_event_hook_fn"}
 OF_OPEN_SOURCE_SPARK = {"format"}
 TAKEN_BY_BOTH_FORMS = {"apply_changes": {"name"}}

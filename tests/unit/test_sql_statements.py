@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from dlt_local.declarations.sql.reader import Reader, substituted
+from dlt_local.declarations.sql.tokens import statements
 from dlt_local.errors import DeclarationError
-from dlt_local.sql.reader import Reader, substituted
-from dlt_local.sql.tokens import statements
 
 
 def texts(source: str) -> list[list[str]]:

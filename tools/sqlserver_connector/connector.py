@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-from dlt_local.jars import jars, java
+from dlt_local.spark.jars import jars, java
 
 Version = Literal["3.6.1.Final", "2.5.4.Final"]
 VERSIONS: tuple[Version, ...] = get_args(Version)

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, MapType, StructField, StructType, VariantType
 
-from dlt_local.elements import AutoCdcFlow, ColumnLike
+from dlt_local.declarations.elements import AutoCdcFlow, ColumnLike
 from dlt_local.errors import DeclarationError, did_you_mean
 from dlt_local.names import END_AT, RESERVED_PREFIXES, START_AT, TableName, quote
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from dlt_local.auto_cdc.args import ChangeArgs
+from dlt_local.delta.storage import read_json, write_json
 from dlt_local.errors import DeclarationError, SourceLocation
-from dlt_local.storage import read_json, write_json
 
 _FILE = "declaration.json"
 

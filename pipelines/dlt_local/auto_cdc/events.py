@@ -6,10 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
+from dlt_local.auto_cdc.alignment import aligned_fields
 from dlt_local.auto_cdc.args import ChangeArgs, column
 from dlt_local.auto_cdc.names import ARRIVED, AUTHORED, DELETE, KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.names import END_AT, quote
-from dlt_local.schemas import aligned_fields
 
 
 def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from dlt_local import delta_log, faults
+from dlt_local import failpoints
 from dlt_local.auto_cdc import fold, latest, succession
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.batch import Batch
@@ -15,6 +15,7 @@ from dlt_local.auto_cdc.events import assembled, flat_key, is_open, sequence, wi
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import DELETE, EVENT, KEY, OP, ROW, SEQ, TRUNCATE
 from dlt_local.auto_cdc.target import HELD_IN_MEMORY, Difference
+from dlt_local.delta import delta_log
 from dlt_local.names import END_AT, START_AT, quote
 
 
@@ -99,10 +100,10 @@ class FoldBatch(Batch):
 
     def _succeed(self, found: Succession, events: int) -> CdcMetrics:
         needed, seen = found.events, found.seen
-        faults.reach("cdc.before")
+        failpoints.reach("cdc.before")
         if seen["hidden"]:
             self.state.append(succession.hidden(needed, self.args), self.state.log, self.batch)
-        faults.reach("cdc.between")
+        failpoints.reach("cdc.between")
         if found.is_whole:
             rows = succession.last_versions(needed, self.args).select(*self._columns())
             ended = self.target.read(needed.sparkSession).where(F.col(END_AT).isNotNull())
@@ -111,7 +112,7 @@ class FoldBatch(Batch):
         else:
             changed = succession.changed_versions(needed, self.args)
             upserted, deleted = self._write_target(changed, seen["new"], seen["ended"], is_open(self.args))
-        faults.reach("cdc.after")
+        failpoints.reach("cdc.after")
         overtaken = needed.where(F.col(succession.IS_OUT_OF_ORDER)).select(*flat_key(self.args))
         return CdcMetrics(
             num_upserted_rows=upserted,
@@ -131,14 +132,14 @@ class FoldBatch(Batch):
         else:
             plan = self.cache.keep(fold.rows(folded))
             planned, among = self._count_rows(plan), "TRUE"
-        faults.reach("cdc.before")
+        failpoints.reach("cdc.before")
         if counts["truncates"]:
             self.remember_truncates(events)
         if told["hidden"]:
             self.state.append(fold.hidden(folded, self.args), self.state.log, self.batch)
-        faults.reach("cdc.between")
+        failpoints.reach("cdc.between")
         upserted, deleted = self._write_target(plan, planned["new"], planned["other"], among)
-        faults.reach("cdc.after")
+        failpoints.reach("cdc.after")
         return CdcMetrics(
             num_upserted_rows=upserted,
             num_deleted_rows=deleted,

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from dlt_local import faults
+from dlt_local import failpoints
 from dlt_local.auto_cdc import latest
 from dlt_local.auto_cdc.batch import Batch
 from dlt_local.auto_cdc.events import (
@@ -23,7 +23,7 @@ from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.auto_cdc.target import Difference
 from dlt_local.names import quote
-from dlt_local.observed import told
+from dlt_local.spark.observations import told
 
 _ACTIONS = (latest.INSERT, latest.UPDATE, latest.REMOVE, latest.COMPARE)
 
@@ -51,7 +51,7 @@ class LatestBatch(Batch):
         plan, planned = self._plan(last, seen, log, self.newest_truncate(events))
         gone = self._truncated(session, events, plan) if truncates else None
         is_retried = self.state.begin(self.batch, self.reached(seen, lambda: [log] if log is not None else []))
-        faults.reach("cdc.before")
+        failpoints.reach("cdc.before")
         remembered: Future[Part | None] | None = None
         if planned["remembers"]:
             entries = plan.where(latest.REMEMBERS).select(KEY, SEQ, OP, latest.HASH)
@@ -59,12 +59,12 @@ class LatestBatch(Batch):
             entries = entries.coalesce(max(1, session.sparkContext.defaultParallelism // 2))
             remembered = self.beside.submit(self.state.write, entries, self.state.log, self.batch)
         upserted, deleted = self._write_target(plan, gone, planned, is_retried)
-        faults.reach("cdc.between")
+        failpoints.reach("cdc.between")
         if truncates:
             self.remember_truncates(events)
         if remembered is not None:
             self.state.log.add(remembered.result())
-        faults.reach("cdc.after")
+        failpoints.reach("cdc.after")
         return CdcMetrics(
             num_upserted_rows=upserted,
             num_deleted_rows=deleted,

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from dlt_local.observed import told
-from dlt_local.storage import read_json, write_json
+from dlt_local.delta.storage import read_json, write_json
+from dlt_local.spark.observations import told
 
 
 @dataclass(frozen=True)

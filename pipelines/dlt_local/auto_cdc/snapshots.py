@@ -11,12 +11,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
+from dlt_local.auto_cdc.alignment import aligned
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.events import comparable
-from dlt_local.elements import AutoCdcFlow, SnapshotCdcFlow
+from dlt_local.declarations.elements import AutoCdcFlow, SnapshotCdcFlow
+from dlt_local.delta.storage import read_json, write_json
 from dlt_local.names import END_AT, OWN_PREFIX, quote
-from dlt_local.schemas import aligned
-from dlt_local.storage import read_json, write_json
 
 VERSION = f"{OWN_PREFIX}version"
 """The snapshot's version: the sequence of all its changes."""

@@ -17,7 +17,7 @@ from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.log import Log, Part
 from dlt_local.auto_cdc.names import DELETE, KEY, OP, SEQ, WRITTEN_AT
 from dlt_local.auto_cdc.newest import Place
-from dlt_local.storage import read_json, write_json
+from dlt_local.delta.storage import read_json, write_json
 
 _SMALL = 10_000
 """Rows below which compaction is not worth its own cost."""

@@ -9,13 +9,13 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from dlt_local import delta_log
 from dlt_local.auto_cdc import key_list
 from dlt_local.auto_cdc.names import KEY
+from dlt_local.delta import delta_log
+from dlt_local.delta.tables import CHANGE_FEED
 from dlt_local.names import OWN_PREFIX, quote
-from dlt_local.observed import told
-from dlt_local.overrides import overridden
-from dlt_local.tables import CHANGE_FEED
+from dlt_local.spark.conf_overrides import overridden
+from dlt_local.spark.observations import told
 
 REWRITTEN_SHARE = 0.25
 """Share of the table's rows from which on a batch writes the table anew: the rows that stay are read by a MERGE as

@@ -1,0 +1,1 @@
+"""What source files declare: decorators, SQL, and the registry they write to."""

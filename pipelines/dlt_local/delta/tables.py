@@ -1,0 +1,138 @@
+"""Delta tables of datasets: made, and grown by new columns; nothing here writes rows."""
+
+from pathlib import Path
+
+from delta.tables import DeltaTable, DeltaTableBuilder
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from dlt_local import failpoints
+from dlt_local.declarations.ddl import is_worked_out
+from dlt_local.declarations.elements import Table
+from dlt_local.delta import delta_log
+from dlt_local.errors import FlowError
+from dlt_local.names import parts, quote
+
+CHANGE_FEED = "delta.enableChangeDataFeed"
+_NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
+_DELETION_VECTORS = "delta.enableDeletionVectors"
+# A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
+# deletion vectors; in a large one marking rows is what keeps an update's cost from growing with the table.
+_LARGE = 64 * 1024 * 1024
+
+
+def stored_schema(session: SparkSession, path: Path) -> StructType | None:
+    """The schema of the Delta table at ``path``, None where there is none."""
+    if not delta_log.exists(path):
+        return None
+    return delta_log.schema(path) or session.read.format("delta").load(str(path)).schema
+
+
+def materialize(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
+    """Let the table exist with at least these columns."""
+    stored = stored_schema(session, path)
+    if stored is None:
+        delta_log.clear_half_made(path)
+        _create(session, table, schema, path)
+        failpoints.reach("table.created")
+    elif not _covers(stored, schema):
+        empty = session.createDataFrame([], schema)
+        empty.write.format("delta").mode("append").option("mergeSchema", "true").save(str(path))
+
+
+def _create(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
+    _build(DeltaTable.createIfNotExists(session), table, schema, path)
+
+
+def _build(builder: DeltaTableBuilder, table: Table, schema: StructType, path: Path) -> None:
+    builder = builder.location(str(path)).addColumns(schema)
+    if table.comment:
+        builder = builder.comment(table.comment)
+    if table.partition_cols:
+        builder = builder.partitionedBy(*table.partition_cols)
+    if table.cluster_by:
+        builder = builder.clusterBy(*table.cluster_by)
+    # Nobody filters what only this pipeline reads, batch by batch: the least and greatest of its columns save nothing.
+    for key, value in (({_NO_STATISTICS: "0"} if table.private else {}) | dict(table.table_properties)).items():
+        builder = builder.property(key, value)
+    builder.execute()
+
+
+def describe(session: SparkSession, table: Table, path: Path) -> None:
+    """Bring comment, properties and clustering of a table that exists up to its declaration; nothing where they are."""
+    stored = delta_log.properties(path)
+    wanted = dict(table.table_properties) | ({"comment": table.comment} if table.comment else {})
+    changed = {key: value for key, value in wanted.items() if stored.get(key) != value}
+    if changed:
+        pairs = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in changed.items())
+        session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({pairs})")
+    if table.cluster_by and table.cluster_by != delta_log.clustering_columns(path):
+        session.sql(f"ALTER TABLE delta.`{path}` CLUSTER BY ({', '.join(map(_column, table.cluster_by))})")
+
+
+def repartitioned(table: Table, path: Path) -> tuple[str, ...] | None:
+    """The columns by which the stored table is divided where its declaration has others; None where they agree."""
+    stored = delta_log.partition_columns(path)
+    return None if stored is None or stored == table.partition_cols else stored
+
+
+def takes(table: Table, stored: StructType, rows: StructType, path: Path) -> bool:
+    """True where a table can be overwritten by rows of this schema with its own kept: comments, constraints and all."""
+    given = {field.name.lower(): field.dataType for field in rows.fields}
+    has = {field.name.lower(): field.dataType for field in stored.fields}
+    needed = {field.name.lower() for field in stored.fields if not is_worked_out(field)}
+    return needed <= set(given) and given.items() <= has.items() and repartitioned(table, path) is None
+
+
+def replacing(frame: DataFrame, table: Table) -> DataFrameWriter:
+    """A writer that replaces a table's rows and leaves all else as it is."""
+    # Whatever the user's session says: a partition that has lost all its rows is to go too.
+    writer = frame.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
+    # Replaced by a condition that every row meets, since a plain overwrite forgets the clustering.
+    return writer.option("replaceWhere", "true") if table.cluster_by else writer
+
+
+def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWriter:
+    """A writer that replaces a table's rows, its schema and its partitioning in one commit; `describe` is to follow.
+
+    Raises:
+        FlowError: the declaration asks for what Delta takes only when a table is made.
+    """
+    if table.schema is not None and any(is_worked_out(field) or not field.nullable for field in schema.fields):
+        message = "its schema has changed, and it has NOT NULL or generated columns, which a table is made with"
+        raise FlowError("SCHEMA_CHANGED", str(table.name), message, f"rebuild it with --full-refresh {table.name}")
+    declared = {field.name.lower(): field for field in schema.fields}
+    described = [
+        F.col(quote(name)).alias(name, metadata={"comment": comment}) if comment else F.col(quote(name))
+        for name in frame.columns
+        for comment in [declared[name.lower()].metadata.get("comment") if name.lower() in declared else None]
+    ]
+    writer = frame.select(*described).write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+    return writer.partitionBy(*table.partition_cols) if table.partition_cols else writer
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _column(name: str) -> str:
+    return ".".join(map(quote, parts(name)))
+
+
+def mark_rows_if_large(session: SparkSession, table: Table, path: Path) -> None:
+    """Turn deletion vectors on for a table that is changed in place, once it is large; the declaration's word wins."""
+    if _DELETION_VECTORS in table.table_properties or delta_log.is_marked(path, _DELETION_VECTORS):
+        return
+    if delta_log.size_in_bytes(path) > _LARGE:
+        turn_on(session, path, _DELETION_VECTORS)
+
+
+def turn_on(session: SparkSession, path: Path, table_property: str) -> None:
+    """Set a property of a table to ``true``."""
+    session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('{table_property}' = 'true')")
+
+
+def _covers(stored: StructType, wanted: StructType) -> bool:
+    by_name = {field.name.lower(): field.dataType.simpleString().lower() for field in stored.fields}
+    return all(by_name.get(field.name.lower()) == field.dataType.simpleString().lower() for field in wanted.fields)

@@ -1,0 +1,1 @@
+"""Flows: one class per kind of write, and what all of them share."""

@@ -1,0 +1,116 @@
+"""What became of flows, datasets and whole updates, as values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from dlt_local.auto_cdc.metrics import CdcMetrics
+from dlt_local.errors import LocalPipelineError
+from dlt_local.graph.graph import Graph
+
+
+@dataclass
+class FlowMetrics:
+    """What one flow did in one update; rows."""
+
+    num_output_rows: int = 0
+    dropped_rows: int = 0
+    cdc: CdcMetrics | None = None
+    failed: dict[str, int] = field(default_factory=dict)
+    """Expectation -> rows that did not meet it."""
+    checked_rows: int = 0
+    batches: int = 0
+    """Batches, or whole results, that were written; none where nothing was new."""
+
+    def __add__(self, other: "FlowMetrics") -> "FlowMetrics":
+        cdc = self.cdc if other.cdc is None else other.cdc if self.cdc is None else self.cdc + other.cdc
+        names = {**self.failed, **other.failed}
+        failed = {name: self.failed.get(name, 0) + other.failed.get(name, 0) for name in names}
+        return FlowMetrics(
+            self.num_output_rows + other.num_output_rows,
+            self.dropped_rows + other.dropped_rows,
+            cdc,
+            failed,
+            self.checked_rows + other.checked_rows,
+            self.batches + other.batches,
+        )
+
+
+class Stopped(Exception):
+    """The user asked for an end: a batch that has not begun is left to the next update."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a dataset's run ended well."""
+
+    idle: bool
+    flows: Mapping[str, FlowMetrics]
+    stopped: bool = False
+
+
+State = Literal["COMPLETED", "FAILED"]
+
+
+@dataclass(frozen=True)
+class DatasetUpdate:
+    """How one dataset fared in an update."""
+
+    name: str
+    kind: str
+    state: Literal["COMPLETED", "IDLE", "FAILED", "SKIPPED", "STOPPED"]
+    """IDLE: nothing was new. SKIPPED: something that it reads failed. STOPPED: the user asked for an end first."""
+    flows: Mapping[str, FlowMetrics] = field(default_factory=dict)
+    error: Exception | None = None
+    seconds: float = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """True where nothing was written and nothing went wrong."""
+        return self.state in ("IDLE", "STOPPED") and not any(m.batches for m in self.flows.values())
+
+    def followed_by(self, later: "DatasetUpdate") -> "DatasetUpdate":
+        """Two rounds of one update as one; what failed and then went well has gone well."""
+        flows = {**self.flows, **later.flows}
+        both = {
+            name: self.flows[name] + later.flows[name] if name in self.flows and name in later.flows else flows[name]
+            for name in flows
+        }
+        state = self.state if later.state == "IDLE" and self.state in ("COMPLETED", "IDLE") else later.state
+        return replace(later, state=state, flows=both, seconds=self.seconds + later.seconds)
+
+
+@dataclass(frozen=True)
+class Update:
+    """What came of one update."""
+
+    id: str
+    state: State
+    datasets: tuple[DatasetUpdate, ...]
+    graph: Graph
+
+    @property
+    def errors(self) -> tuple[Exception, ...]:
+        """What went wrong, one error per failed dataset."""
+        return tuple(d.error for d in self.datasets if d.error is not None)
+
+    def __getitem__(self, name: str) -> DatasetUpdate:
+        return next(d for d in self.datasets if d.name == name)
+
+    def followed_by(self, later: "Update") -> "Update":
+        """Two rounds of a continuous update as one."""
+        return replace(later, datasets=tuple(self[d.name].followed_by(d) for d in later.datasets))
+
+
+class UpdateFailed(LocalPipelineError):
+    """An update that did not complete.
+
+    Attributes:
+        update: what came of it; datasets that do not depend on the failed ones are up to date.
+        errors: every error.
+    """
+
+    def __init__(self, update: Update | None, errors: Sequence[Exception]) -> None:
+        self.update = update
+        self.errors = tuple(errors)
+        super().__init__("\n".join(str(error) or type(error).__name__ for error in self.errors))

@@ -1,0 +1,1 @@
+"""The dataflow graph: every query analysed and every dataset in order before anything runs."""

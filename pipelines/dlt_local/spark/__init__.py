@@ -1,0 +1,1 @@
+"""Spark itself: session, catalog, jars, tuning; the only folder that touches JVM internals."""

@@ -1,5 +1,0 @@
-"""SQL source files: the statements of Databricks' pipeline SQL become the same declarations that Python files make."""
-
-from dlt_local.sql.declare import run_file
-
-__all__ = ["run_file"]
