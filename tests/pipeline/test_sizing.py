@@ -51,12 +51,12 @@ def test_every_kind_of_flow_runs_with_the_settings_for_large_data(
 ) -> None:
     given = []
 
-    def suited(frame):
+    def tuned(frame):
         given.append(set(tuning.settings_for(frame)))
-        return tuning.suited(frame)
+        return tuning.tuned(frame)
 
     monkeypatch.setattr(tuning, "_LARGE_BYTES", 1)
-    monkeypatch.setattr("dlt_local.flows.runner.suited", suited)
+    monkeypatch.setattr("dlt_local.flows.runner.tuned", tuned)
     monkeypatch.setattr(incremental_refresh, "LARGE", 0)
     monkeypatch.setattr(incremental_refresh, "CHANGED_SHARE", float("inf"))
     small = SmallPipeline(tmp_path, spark, ALL_KINDS)
@@ -83,9 +83,9 @@ def test_the_settings_are_seen_by_no_other_query(
     session.range(10).write.parquet(str(tmp_path / "rows"))
     session.read.parquet(str(tmp_path / "rows")).createOrReplaceTempView("ten")
     frame = session.read.table("ten")
-    assert tuning.suited(frame) is frame
+    assert tuning.tuned(frame) is frame
     monkeypatch.setattr(tuning, "_LARGE_BYTES", 1)
-    large = tuning.suited(frame)
+    large = tuning.tuned(frame)
     assert large.sparkSession.conf.get(WHOLE_STAGE) == "true"
     assert session.conf.get(WHOLE_STAGE) == "false"
     assert sorted(large.collect()) == sorted(frame.collect())
@@ -96,7 +96,7 @@ def test_what_a_user_has_set_stays(spark: SparkSession, tmp_path: Path, monkeypa
     session.range(10).write.parquet(str(tmp_path / "rows"))
     monkeypatch.setattr(tuning, "_LARGE_BYTES", 1)
     session.conf.set(PARTITIONS, "7")
-    large = tuning.suited(session.read.parquet(str(tmp_path / "rows"))).sparkSession
+    large = tuning.tuned(session.read.parquet(str(tmp_path / "rows"))).sparkSession
     assert (large.conf.get(PARTITIONS), large.conf.get(WHOLE_STAGE)) == ("7", "true")
 
 

@@ -190,4 +190,4 @@ def test_no_file_holds(what: str) -> None:
 
 def test_every_point_at_which_a_test_may_kill_an_update_is_passed_somewhere() -> None:
     engine = "".join(file.read_text() for file in (ROOT / "pipelines" / "dlt_local").rglob("*.py"))
-    assert [point for point in POINTS if f'faults.reach("{point}")' not in engine] == []
+    assert [point for point in POINTS if f'failpoints.reach("{point}")' not in engine] == []

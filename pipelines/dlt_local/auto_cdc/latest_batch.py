@@ -23,7 +23,7 @@ from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
 from dlt_local.auto_cdc.target import Difference
 from dlt_local.names import quote
-from dlt_local.spark.observations import told
+from dlt_local.spark.observations import observed_metrics
 
 _ACTIONS = (latest.INSERT, latest.UPDATE, latest.REMOVE, latest.COMPARE)
 
@@ -104,7 +104,7 @@ class LatestBatch(Batch):
             F.count_if(is_first & (F.col(OP) == UPSERT)).alias("upserts"),
             *self.bounds(F.col(SEQ)),
         )
-        seen = {name: told(whole)[name] for name in ("events", "null_sequences", "null_keys")} | dict(ends)
+        seen = {name: observed_metrics(whole)[name] for name in ("events", "null_sequences", "null_keys")} | dict(ends)
         if not seen["others"]:
             return last, {**seen, "repeats": 0, "ties": 0}
         last = self.cache.keep(latest.deciding(last, self.args))

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from dlt_local.delta.storage import read_json, write_json
-from dlt_local.spark.observations import told
+from dlt_local.spark.observations import observed_metrics
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Log:
         count = Observation()
         observed = rows.observe(count, F.count(F.lit(1)).alias("rows"))
         observed.write.mode("overwrite").parquet(str(self.folder / name))
-        return int(told(count)["rows"])
+        return int(observed_metrics(count)["rows"])
 
     def _kept(self) -> dict[str, Any]:
         return read_json(self._list) or {"parts": {}, "schemas": [], "batches": {}, "replaced": 0}

@@ -95,7 +95,7 @@ def _all(conditions: list[Column]) -> Column:
     return every
 
 
-class Applied:
+class AppliedSnapshots:
     """Which snapshots a target has seen, kept as a small file beside its state."""
 
     def __init__(self, folder: Path) -> None:

@@ -15,7 +15,7 @@ from dlt_local.delta import delta_log
 from dlt_local.delta.tables import CHANGE_FEED
 from dlt_local.names import OWN_PREFIX, quote
 from dlt_local.spark.conf_overrides import overridden
-from dlt_local.spark.observations import told
+from dlt_local.spark.observations import observed_metrics
 
 REWRITTEN_SHARE = 0.25
 """Share of the table's rows from which on a batch writes the table anew: the rows that stay are read by a MERGE as
@@ -167,7 +167,7 @@ class Target:
         put = own.where(difference.is_put).observe(new, F.count(F.lit(1)).alias("upserted"))
         rows = stays.unionByName(put.select(*[value.alias(name) for name, value in difference.values.items()]))
         self.overwrite(rows)
-        return int(told(new)["upserted"]), int(told(old)["deleted"])
+        return int(observed_metrics(new)["upserted"]), int(observed_metrics(old)["deleted"])
 
     def overwrite(self, rows: DataFrame) -> None:
         """Put these rows in place of all others."""

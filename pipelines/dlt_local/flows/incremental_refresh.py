@@ -95,8 +95,8 @@ def replace(view: Path, rows: DataFrame, keys: DataFrame) -> int:
     return delta_log.operation_metrics(view, version).get("numTargetRowsInserted", 0)
 
 
-def keys_of(handed_on: Mapping[str, str], keys: Sequence[str]) -> tuple[tuple[str, str], ...] | None:
+def keys_of(passed_through_columns: Mapping[str, str], keys: Sequence[str]) -> tuple[tuple[str, str], ...] | None:
     """The view's name of each key of its source; None where it leaves one out."""
-    by_own = {own.lower(): name for name, own in handed_on.items()}
+    by_own = {own.lower(): name for name, own in passed_through_columns.items()}
     found = [(by_own[key.lower()], key) for key in keys if key.lower() in by_own]
     return tuple(found) if len(found) == len(keys) else None

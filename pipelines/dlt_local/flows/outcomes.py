@@ -36,12 +36,12 @@ class FlowMetrics:
         )
 
 
-class Stopped(Exception):
+class UpdateStopped(Exception):
     """The user asked for an end: a batch that has not begun is left to the next update."""
 
 
 @dataclass(frozen=True)
-class Ran:
+class RunResult:
     """How a dataset's run ended well."""
 
     idle: bool

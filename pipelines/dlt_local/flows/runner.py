@@ -18,7 +18,7 @@ from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs, for_target
 from dlt_local.auto_cdc.events import to_flat_events
 from dlt_local.auto_cdc.handler import AutoCdcHandler
-from dlt_local.auto_cdc.snapshots import Applied, differences
+from dlt_local.auto_cdc.snapshots import AppliedSnapshots, differences
 from dlt_local.auto_cdc.state import State
 from dlt_local.declarations.elements import (
     AutoCdcFlow,
@@ -37,15 +37,15 @@ from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.flows import expectations, incremental_refresh
 from dlt_local.flows.incremental_refresh import Followed
 from dlt_local.flows.listing import listing
-from dlt_local.flows.outcomes import FlowMetrics, Ran, Stopped
+from dlt_local.flows.outcomes import FlowMetrics, RunResult, UpdateStopped
 from dlt_local.graph.graph import Graph, Node, ResolvedFlow
-from dlt_local.graph.key_lineage import handed_on
+from dlt_local.graph.key_lineage import passed_through_columns
 from dlt_local.names import TableName, quote
 from dlt_local.spark import root_cause
 from dlt_local.spark.catalog import Catalog, active
 from dlt_local.spark.conf_overrides import overridden
-from dlt_local.spark.observations import told
-from dlt_local.spark.tuning import settings_for, suited
+from dlt_local.spark.observations import observed_metrics
+from dlt_local.spark.tuning import settings_for, tuned
 
 _RETENTION = (
     "pipelines.cdc.tombstoneGCThresholdInSeconds",
@@ -78,7 +78,7 @@ class DatasetRunner:
         self._should_stop = should_stop
         self._settings = threading.RLock()
 
-    def run(self, node: Node) -> Ran:
+    def run(self, node: Node) -> RunResult:
         """Bring one dataset up to date with its inputs.
 
         Raises:
@@ -91,7 +91,7 @@ class DatasetRunner:
             last = read_json(self._storage.progress(node.name)) or {}
             self._check_checkpoints(node, last)
             if self._is_idle(node, last, seen):
-                return Ran(True, {})
+                return RunResult(True, {})
             ran: dict[str, FlowMetrics] = {}
             if isinstance(node.dataset, Table) and not self._is_replaced_anyway(node.dataset, node.kind):
                 tables.materialize(self._session, node.dataset, node.schema, self._path(node.dataset.name))
@@ -100,12 +100,12 @@ class DatasetRunner:
                 ran[flow.flow.name] = metrics
                 try:
                     self._run_flow(node, flow, metrics)
-                except Stopped:
-                    return Ran(False, ran, stopped=True)
+                except UpdateStopped:
+                    return RunResult(False, ran, stopped=True)
             failpoints.reach("progress.before")
             write_json(self._storage.progress(node.name), self._progress(node, seen))
             failpoints.reach("progress.after")
-            return Ran(not any(metrics.batches for metrics in ran.values()), ran)
+            return RunResult(not any(metrics.batches for metrics in ran.values()), ran)
 
     def _seen(self, node: Node) -> Mapping[str, str | None]:
         """What there is to read: of each table and each folder, what is another when something has come."""
@@ -171,7 +171,7 @@ class DatasetRunner:
                         node,
                         flow,
                         metrics,
-                        lambda: self._append(node, suited(self._frame(flow)), metrics, (self._app(node, flow), 0)),
+                        lambda: self._append(node, tuned(self._frame(flow)), metrics, (self._app(node, flow), 0)),
                     )
                 case QueryFlow():
                     self._stream(node, flow, lambda b, i, app: self._append(node, b, metrics, (app, i)), metrics)
@@ -179,7 +179,7 @@ class DatasetRunner:
                     self._auto_cdc(node, flow, declared, metrics)
                 case SnapshotCdcFlow():
                     self._snapshots(node, flow, declared, metrics)
-        except (FlowError, Stopped):
+        except (FlowError, UpdateStopped):
             raise
         except Exception as error:
             raise self._told(node, flow, error) from error
@@ -220,7 +220,7 @@ class DatasetRunner:
         assert isinstance(node.dataset, Table)
         path = self._path(node.dataset.name)
         with self._spark_conf(_settings(node, flow)):
-            frame = suited(self._frame(flow))
+            frame = tuned(self._frame(flow))
             source = self._followed(flow, frame)
             failpoints.reach("view.before")
             if source is None or not self._refresh_changed(node, source, frame, metrics):
@@ -255,7 +255,7 @@ class DatasetRunner:
         keys = {each.changes.keys for each in above.flows if each.changes is not None}
         if len(keys) != 1 or len(above.flows) != sum(each.changes is not None for each in above.flows):
             return None
-        of_view = incremental_refresh.keys_of(handed_on(frame), keys.pop())
+        of_view = incremental_refresh.keys_of(passed_through_columns(frame), keys.pop())
         return None if of_view is None else Followed(self._path(flow.inputs[0]), of_view)
 
     def _refresh_changed(self, node: Node, source: Followed, frame: DataFrame, metrics: FlowMetrics) -> bool:
@@ -280,7 +280,7 @@ class DatasetRunner:
             part, observed = _observed(frame.join(keys, keys.columns, "left_semi").select(frame.columns), node)
             metrics.num_output_rows += incremental_refresh.replace(path, part, keys)
             if observed is not None:
-                _add_expectations(metrics, node.dataset.expectations, told(observed))
+                _add_expectations(metrics, node.dataset.expectations, observed_metrics(observed))
             metrics.batches += 1
         return True
 
@@ -309,7 +309,7 @@ class DatasetRunner:
         assert version is not None
         metrics.num_output_rows += delta_log.operation_metrics(path, version).get("numOutputRows", 0)
         if observed is not None and isinstance(node.dataset, Table):
-            _add_expectations(metrics, node.dataset.expectations, told(observed))
+            _add_expectations(metrics, node.dataset.expectations, observed_metrics(observed))
 
     def _stream(
         self,
@@ -326,7 +326,7 @@ class DatasetRunner:
         def on_batch(batch: DataFrame, batch_id: int) -> None:
             try:
                 if self._should_stop():
-                    raise Stopped
+                    raise UpdateStopped
                 looked_up = 0 if flow.changes is None else delta_log.size_in_bytes(self._path(flow.changes.target))
                 for key, value in settings_for(batch, looked_up).items():
                     # The stream's session is its own, and ends with it.
@@ -433,7 +433,7 @@ class DatasetRunner:
         elif flow.streaming:
             self._once(node, flow, metrics, run)
         else:
-            self._once(node, flow, metrics, lambda: handle(suited(source()), 0, self._app(node, flow)))
+            self._once(node, flow, metrics, lambda: handle(tuned(source()), 0, self._app(node, flow)))
 
     def _look_up(self, path: Path) -> None:
         """Let Delta read the table's log, which every write begins with, while Spark still gets the stream going.
@@ -461,20 +461,20 @@ class DatasetRunner:
 
     def _snapshots(self, node: Node, flow: ResolvedFlow, declared: SnapshotCdcFlow, metrics: FlowMetrics) -> None:
         args = self._args(node, flow)
-        applied = Applied(self._storage.auto_cdc(args.target))
+        applied = AppliedSnapshots(self._storage.auto_cdc(args.target))
         target = self._path(args.target)
         self._register_inputs(flow)
         for snapshot, version in self._new_snapshots(declared.source, applied):
             rows = self._session.read.format("delta").load(str(target))
             _refuse_repeated_keys(snapshot, args, declared)
             # Cut off from the target, which is written while the changes are still being read.
-            changes = suited(differences(snapshot, rows, args, version)).localCheckpoint()
+            changes = tuned(differences(snapshot, rows, args, version)).localCheckpoint()
             events = to_flat_events(self._checked(node, changes, metrics), args)
             self._apply(node, args, events, applied.count, self._app(node, flow), metrics)
             applied.add(version)
             metrics.batches += 1
 
-    def _new_snapshots(self, source: SnapshotSource, applied: Applied) -> Iterator[tuple[DataFrame, object]]:
+    def _new_snapshots(self, source: SnapshotSource, applied: AppliedSnapshots) -> Iterator[tuple[DataFrame, object]]:
         if isinstance(source, str):
             yield self._session.read.table(source), datetime.now(UTC)
             return

@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 
-def handed_on(frame: DataFrame) -> Mapping[str, str]:
+def passed_through_columns(frame: DataFrame) -> Mapping[str, str]:
     """The columns by which a query of one table can be cut, its own name -> the table's; none where it cannot be.
 
     A query of projections and filters is a function of each row; a window sees no further than its PARTITION BY. For

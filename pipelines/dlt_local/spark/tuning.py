@@ -34,7 +34,7 @@ def settings_for(frame: DataFrame, table_bytes: int = 0) -> Mapping[str, str]:
     return {key: value for key, value in _FOR_LARGE.items() if conf.get(key) == SMALL_DATA[key]}
 
 
-def suited(frame: DataFrame) -> DataFrame:
+def tuned(frame: DataFrame) -> DataFrame:
     """The same query with the settings that suit it, in a session that shares nothing but tables and views.
 
     Other queries run in the session that it comes from, and are not to be given settings that are not for them.

@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from dlt_local.auto_cdc.snapshots import Applied
+from dlt_local.auto_cdc.snapshots import AppliedSnapshots
 from dlt_local.declarations import source_files
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import delta_log, tables
@@ -203,7 +203,7 @@ class LocalPipeline:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _latest_version(self, target: TableName) -> object:
-        return Applied(self.storage.auto_cdc(target)).latest
+        return AppliedSnapshots(self.storage.auto_cdc(target)).latest
 
     def _stored_schemas(
         self, registry: Registry, session: SparkSession, without: set[TableName]

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Literal
 
 from dlt_local.errors import LocalPipelineError
-from dlt_local.flows.outcomes import DatasetUpdate, FlowMetrics, Ran, State, Update
+from dlt_local.flows.outcomes import DatasetUpdate, FlowMetrics, RunResult, State, Update
 from dlt_local.flows.runner import DatasetRunner, failed
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability.event_log import EventLog
@@ -35,7 +35,7 @@ def run(
     done: dict[str, DatasetUpdate] = {}
     waiting = {node.name: node for node in wanted}
     names = set(waiting)
-    running: dict[Future[Ran], tuple[Node, float]] = {}
+    running: dict[Future[RunResult], tuple[Node, float]] = {}
     with ThreadPoolExecutor(parallelism, thread_name_prefix="flow") as pool:
         while waiting or running:
             for node in _ready(waiting, done, names):
@@ -63,7 +63,7 @@ def _ready(waiting: Mapping[str, Node], done: Mapping[str, DatasetUpdate], wante
     return [n for n in waiting.values() if all(str(i) in done for i in n.inputs if str(i) in wanted)]
 
 
-def _outcome(node: Node, future: "Future[Ran]") -> DatasetUpdate:
+def _outcome(node: Node, future: "Future[RunResult]") -> DatasetUpdate:
     try:
         ran = future.result()
     except LocalPipelineError as error:
