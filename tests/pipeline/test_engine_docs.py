@@ -1,4 +1,4 @@
-"""The projects of docs/engine are run as they stand there, once with each import."""
+"""The projects in docs/engine run as printed, once with each import."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _SHELL = re.compile(r"^```shell\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def files(page: Path) -> dict[str, str]:
-    """File -> content, of the project that a page shows."""
+    """Return file name -> content of the project on a page."""
     return dict(_FILE.findall(page.read_text()))
 
 
@@ -31,29 +31,29 @@ def write(page: Path, folder: Path, spelling: str = "pyspark") -> Path:
 
 def run(command: list[str], folder: Path) -> str:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines"), "COLUMNS": "200"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{shlex.join(command)}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], str]]:
-    """(page, import) -> what became of its tests; all are run in one process, for the sake of one Spark."""
+    """Yield (page, import) -> "PASSED" or the test output. All pages run in one process to share one Spark."""
     folder = tmp_path_factory.mktemp("docs")
     for page in PAGES:
         for spelling in IMPORTS if any(name.startswith("test_") for name in files(page)) else ():
-            # Files of one name in two folders are two modules only in packages of different names.
+            # Files with the same name in two folders are separate modules only if the folder names differ.
             write(page, folder / f"{page.stem}-{spelling}", spelling)
             (folder / f"{page.stem}-{spelling}/conftest.py").unlink(missing_ok=True)
     options = ["-p", "dlt_local.testing", "-p", "no:cacheprovider", "--import-mode=importlib", "-rA", "-q"]
     command = [sys.executable, "-m", "pytest", *options, "."]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    told = re.findall(r"^(PASSED|FAILED|ERROR) ([\w-]+)-(pyspark|dlt)/", done.stdout, re.MULTILINE)
-    found: dict[tuple[str, str], str] = {}
-    for result, page, spelling in told:
-        found[page, spelling] = result if found.get((page, spelling), "PASSED") == "PASSED" else "FAILED"
-    yield {key: value if value == "PASSED" else done.stdout for key, value in found.items()}
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    lines = re.findall(r"^(PASSED|FAILED|ERROR) ([\w-]+)-(pyspark|dlt)/", result.stdout, re.MULTILINE)
+    statuses: dict[tuple[str, str], set[str]] = {}
+    for status, page, spelling in lines:
+        statuses.setdefault((page, spelling), set()).add(status)
+    yield {key: "PASSED" if each == {"PASSED"} else result.stdout for key, each in statuses.items()}
 
 
 TESTED = [page.stem for page in PAGES if any(name.startswith("test_") for name in files(page))]
@@ -62,43 +62,43 @@ TESTED = [page.stem for page in PAGES if any(name.startswith("test_") for name i
 @pytest.mark.parametrize("spelling", IMPORTS)
 @pytest.mark.parametrize("page", TESTED)
 def test_a_page_is_a_project_whose_tests_pass(page: str, spelling: str, outcome: dict[tuple[str, str], str]) -> None:
-    assert outcome.get((page, spelling), "it was not run") == "PASSED"
+    assert outcome.get((page, spelling), "not run") == "PASSED"
 
 
-def test_every_page_is_named_on_the_first() -> None:
-    first = (ROOT / "docs/engine/README.md").read_text()
-    assert [page.name for page in PAGES if page.name != "README.md" and f"({page.name})" not in first] == []
+def test_every_page_is_linked_from_the_index() -> None:
+    index = (ROOT / "docs/engine/README.md").read_text()
+    assert [page.name for page in PAGES if page.name != "README.md" and f"({page.name})" not in index] == []
 
 
 @pytest.mark.long
-def test_the_commands_on_the_page_about_running_run(tmp_path: Path) -> None:
+def test_the_commands_on_the_running_page_run(tmp_path: Path) -> None:
     page = ROOT / "docs/engine/running.md"
     write(page, tmp_path)
     commands = [shlex.split(line) for block in _SHELL.findall(page.read_text()) for line in block.splitlines()]
     assert len(commands) == 5
-    said = [run([sys.executable, *words[1:]], tmp_path) for words in commands]
-    assert said[0] == "2 datasets, no faults\n"
-    assert "report: " in said[1] and "update COMPLETED" in said[1]
-    assert "default.total" in said[2] and "is COMPLETED." in said[4]
+    outputs = [run([sys.executable, *words[1:]], tmp_path) for words in commands]
+    assert outputs[0] == "2 datasets, no faults\n"
+    assert "report: " in outputs[1] and "update COMPLETED" in outputs[1]
+    assert "default.total" in outputs[2] and "is COMPLETED." in outputs[4]
     assert "default.numbers by kind" in (tmp_path / "data/system/report/index.html").read_text()
 
 
-def test_the_prompt_has_everything_at_hand(tmp_path: Path) -> None:
+def test_the_prompt_offers_spark_the_pipeline_and_its_tables(tmp_path: Path) -> None:
     write(ROOT / "docs/engine/running.md", tmp_path)
     command = [sys.executable, "-m", "dlt_local", "shell", "--source", "figures.py", "--storage", "data"]
-    typed = 'print(tables)\nrun().state\nprint(tables)\ntables.default.total.count()\nshow("total")\ntables.defualt\n'
+    lines = 'print(tables)\nrun().state\nprint(tables)\ntables.default.total.count()\nshow("total")\ntables.defualt\n'
     environment = os.environ | {"PYTHONPATH": str(ROOT / "pipelines")}
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, "--set", "landing.numbers=landing"],
         cwd=tmp_path,
         env=environment,
-        input=typed,
+        input=lines,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert "no table yet" in done.stdout and "'COMPLETED'" in done.stdout
-    assert "default.numbers\ndefault.total\n" in done.stdout
-    assert "|even|2    |" in done.stdout
-    assert "did you mean `default`" in done.stderr
+    assert result.returncode == 0, result.stderr
+    assert "no table yet" in result.stdout and "'COMPLETED'" in result.stdout
+    assert "default.numbers\ndefault.total\n" in result.stdout
+    assert "|even|2    |" in result.stdout
+    assert "did you mean `default`" in result.stderr
