@@ -4,11 +4,13 @@ All histories go through one pipeline, in a few updates with many flows. AUTO_CD
 AUTO_CDC_SEED which; a failure tells its seed and the command that runs it again.
 """
 
+import logging
 import os
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -22,8 +24,8 @@ from tests.support.delta_history import commits
 from tests.support.histories import COLUMNS, FLOWS, KEYS, SOURCES, Flow, poison
 from tests.support.history_pipeline import SNAPSHOTS, TARGETS, HistoryPipeline
 
-from dlt_local.auto_cdc import target as auto_cdc
-from dlt_local.auto_cdc.fold_batch import FoldBatch
+from dlt_local.auto_cdc import strategies
+from dlt_local.auto_cdc.strategies import Strategies, Thresholds, choose_writer
 from dlt_local.errors import LocalPipelineError
 from dlt_local.flows import incremental_refresh
 
@@ -57,10 +59,8 @@ def with_b():
 def summed():
     return spark.read.table("scd1").groupBy("history").agg(F.sum("b").alias("b"))
 """
-_SUCCEEDED: list[int] = []
-"""Numbers of the batches that were taken for wholly behind all others."""
-_REPLACED_IN: set[str] = set()
-"""Targets of which rows were replaced by a list of their keys, as those of a large table are."""
+_CHOSEN: dict[str, set[str]] = defaultdict(set)
+"""The reconcilers and writers that batches got: number of the update and target -> their names."""
 _VERSIONED = [*[flow.name for flow in FLOWS if flow.scd_type == 2], "snapshot_versions"]
 Key = tuple[Any, ...]
 Tables = Mapping[str, Sequence[Row]]
@@ -99,41 +99,44 @@ _RECOMPUTED: Mapping[str, Callable[[Tables], list[Row]]] = {
 """Views that can follow their source, and how they are worked out from it."""
 
 
-def _replacing(replace: Callable[..., tuple[int, int] | None]) -> Callable[..., tuple[int, int] | None]:
-    def noted(target: auto_cdc.Target, difference: auto_cdc.Difference) -> tuple[int, int] | None:
-        done = replace(target, difference)
-        if done is not None:
-            _REPLACED_IN.add(target.path.name)
-        return done
+class _Choices(logging.Handler):
+    """Collects what the AUTO CDC handler logs about its choices."""
 
-    return noted
+    update = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        target, chosen = record.args
+        _CHOSEN[f"{self.update} {target}"].add(chosen)
 
 
 @pytest.fixture(scope="module")
 def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryPipeline]:
     """The pipeline after all batches and the replay of one.
 
-    Every other update writes targets anew, the ones between merge, some as into large tables; the views follow the
-    changes, however few rows.
+    Every other update rewrites its targets; of those between, some write them as small tables and some as large ones.
+    The views are refreshed incrementally, however few rows change.
     """
     print(_AGAIN)
     pipeline = HistoryPipeline(
         tmp_path_factory.mktemp("histories"), spark, Random(SEED), extra=_VIEWS, views=(*_RECOMPUTED, "summed")
     )
+    log, choices = logging.getLogger("dlt_local.auto_cdc.handler"), _Choices()
+    log.addHandler(choices)
+    log.setLevel(logging.DEBUG)
     with pytest.MonkeyPatch.context() as patch:
 
         def before_update(number: int) -> None:
-            patch.setattr(auto_cdc, "REWRITTEN_SHARE", float(2 * (number % 2)))
-            patch.setattr(auto_cdc, "LARGE", 0 if number % 4 == 1 else sys.maxsize)
+            choices.update = number
+            thresholds = Thresholds(float(2 * (number % 2)), 0 if number % 4 == 1 else sys.maxsize)
+            patch.setattr(strategies, "DEFAULT", Strategies(writer=partial(choose_writer, thresholds=thresholds)))
 
         pipeline.before_update = before_update
         patch.setattr(incremental_refresh, "LARGE", 0)
         patch.setattr(incremental_refresh, "CHANGED_SHARE", float("inf"))
-        succeed = FoldBatch._succeed
-        patch.setattr(FoldBatch, "_succeed", lambda *given: _SUCCEEDED.append(given[0].batch[1]) or succeed(*given))
-        patch.setattr(auto_cdc.Target, "_replace", _replacing(auto_cdc.Target._replace))
         pipeline.run(HISTORIES, BATCHES)
         yield pipeline
+    log.removeHandler(choices)
+    log.setLevel(logging.NOTSET)
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
@@ -144,14 +147,26 @@ def test_any_batching_and_order_gives_the_in_order_result(ran: HistoryPipeline, 
         _assert_equal(expected, got, f"{flow.name} after batch {batch}", delivered)
 
 
-def test_batches_behind_all_others_were_among_them(ran: HistoryPipeline) -> None:
-    # All of one target but the last, in which events are told again.
-    assert set(range(BATCHES - 1)) <= set(_SUCCEEDED), _AGAIN
+def _targets_with(choice: str) -> set[str]:
+    """The targets, by the number of the update, that a reconciler or writer was chosen for."""
+    return {target for target, chosen in _CHOSEN.items() if choice in chosen}
+
+
+def test_in_order_batches_were_among_them(ran: HistoryPipeline) -> None:
+    # All batches of one target but the last, which delivers events again.
+    in_order = _targets_with(strategies.Reconciler.IN_ORDER_HISTORY.value)
+    assert {f"{update} default.forward_versions" for update in range(BATCHES - 1)} <= in_order, _AGAIN
+
+
+def test_every_reconciler_and_writer_was_among_them(ran: HistoryPipeline) -> None:
+    missing = [each for each in (*strategies.Reconciler, *strategies.Writer) if not _targets_with(each.value)]
+    assert not missing, _AGAIN
 
 
 def test_targets_were_written_as_large_ones(ran: HistoryPipeline) -> None:
     # Others have ties to compare, late events, or a change feed.
-    assert {"forward_rows", "forward_versions", "filled", *SNAPSHOTS} <= _REPLACED_IN, _AGAIN
+    listed = {target.split(".")[-1] for target in _targets_with(strategies.Writer.KEY_LIST.value)}
+    assert {"forward_rows", "forward_versions", "filled", *SNAPSHOTS} <= listed, _AGAIN
 
 
 def test_type_1_has_the_open_rows_of_type_2(ran: HistoryPipeline) -> None:

@@ -1,26 +1,34 @@
-"""What APPLY CHANGES notes of its batches before and after it writes them."""
+"""The ledger of batches: which were begun, which ended, and the high watermark."""
 
 from pathlib import Path
 
 from dlt_local.auto_cdc.state import State
+from dlt_local.delta.transaction import TransactionId
 
 
-def test_a_batch_that_was_cut_off_is_known_to_its_own_retry_and_to_other_flows(tmp_path: Path) -> None:
+def test_an_interrupted_batch_is_known_to_its_own_retry_and_to_other_flows(tmp_path: Path) -> None:
+    state, first, other = State(tmp_path, 0), TransactionId("orders", 0), TransactionId("returns", 0)
+    assert state.ledger().interrupted == ()
+    state.begin(first, (1,))
+    assert state.ledger().interrupted == (first,)
+    state.begin(other, (2,))
+    assert state.ledger().interrupted == (first, other)
+    state.end(other)
+    assert state.ledger().interrupted == (first,)
+    state.end(first)
+    assert state.ledger().interrupted == ()
+    assert state.ledger().high_watermark == (2,)
+
+
+def test_the_next_batch_of_a_flow_is_interrupted_until_it_ends(tmp_path: Path) -> None:
     state = State(tmp_path, 0)
-    assert not state.begin(("orders", 0), [1])
-    assert state.begin(("orders", 0), [1])
-    assert state.begin(("returns", 0), [2])
-    state.end(("returns", 0))
-    assert state.begin(("returns", 1), [3])
-    state.end(("returns", 1))
-    state.end(("orders", 0))
-    assert not state.begin(("returns", 2), [4])
-    assert state.newest() == [4]
+    state.begin(TransactionId("orders", 0), (1,))
+    state.end(TransactionId("orders", 0))
+    state.begin(TransactionId("orders", 1), (1,))
+    assert state.ledger().interrupted == (TransactionId("orders", 1),)
 
 
-def test_a_batch_without_events_is_neither_begun_nor_ended(tmp_path: Path) -> None:
+def test_a_ledger_without_a_watermark_is_read(tmp_path: Path) -> None:
     state = State(tmp_path, 0)
-    state.begin(("orders", 0), [1])
-    state.end(("orders", 0))
-    state.end(("orders", 1))
-    assert not state.begin(("orders", 2), [1])
+    state.begin(TransactionId("orders", 0), None)
+    assert state.ledger().high_watermark is None

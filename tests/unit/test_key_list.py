@@ -13,11 +13,11 @@ from pyspark.sql.types import (
     VarcharType,
 )
 
-from dlt_local.auto_cdc.key_list import is_among, told_by
+from dlt_local.auto_cdc.key_list import is_among, key_sql
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "sql"),
     [
         ({"a": LongType()}, "`a`"),
         ({"a`b": StringType()}, "`a``b`"),
@@ -29,8 +29,8 @@ from dlt_local.auto_cdc.key_list import is_among, told_by
         ({"a": BinaryType()}, None),
     ],
 )
-def test_a_key_is_told_by_text_where_that_tells_it_from_all_others(keys: dict[str, DataType], told: str | None) -> None:
-    assert told_by(keys) == told
+def test_a_key_is_key_sql_text_where_that_tells_it_from_all_others(keys: dict[str, DataType], sql: str | None) -> None:
+    assert key_sql(keys) == sql
 
 
 def test_values_are_listed() -> None:

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, MapType, StructField, StructType, VariantType
 
+from dlt_local.auto_cdc.names import VERSION
 from dlt_local.declarations.elements import AutoCdcFlow, ColumnLike
 from dlt_local.errors import DeclarationError, did_you_mean
 from dlt_local.names import END_AT, RESERVED_PREFIXES, START_AT, TableName, quote
@@ -49,6 +50,17 @@ class ChangeArgs:
     def is_latest(self) -> bool:
         """True where of each key only the last event counts: SCD type 1 with whole rows."""
         return self.scd_type == 1 and not self.is_partial
+
+    @property
+    def is_of_snapshots(self) -> bool:
+        """True for a flow whose changes come from comparing snapshots with the target."""
+        return isinstance(self.sequence_by, str) and self.sequence_by == quote(VERSION)
+
+    @property
+    def tracks_whole_rows(self) -> bool:
+        """True for SCD type 2 where every event has the whole row and every column but the keys is tracked."""
+        tracked = {name.lower() for name in (*self.keys, *self.tracked)}
+        return self.scd_type == 2 and not self.is_partial and tracked >= {name.lower() for name in self.columns.names}
 
     @property
     def target_schema(self) -> StructType:

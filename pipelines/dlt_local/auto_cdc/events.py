@@ -1,10 +1,14 @@
-"""A flow's source rows as events: key, place in the order, kind, row. Pure: DataFrame -> DataFrame."""
+"""A flow's source rows as events: key, sequence, kind, row. Pure: DataFrame -> DataFrame.
+
+A *flat* event has the parts of key, sequence and row as columns of their own: Spark sorts and prunes those cheaply. An
+*assembled* event has them as the structs KEY, SEQ and ROW.
+"""
 
 from collections.abc import Iterator
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
+from pyspark.sql.types import DataType, StructType
 
 from dlt_local.auto_cdc.alignment import aligned_fields
 from dlt_local.auto_cdc.args import ChangeArgs, column
@@ -13,15 +17,15 @@ from dlt_local.names import END_AT, quote
 
 
 def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
-    """One row per row of the batch that `where` lets pass, its columns side by side: what is dropped from these need
-    never be put together.
+    """Source rows as flat events.
 
+    Grain: one row per row of the batch that passes `where`.
     Columns: `flat_row` (filled for deletes too), `flat_sequence`, OP, AUTHORED. A condition that is null does not hold,
     so such a row is an upsert.
 
     Args:
-        batch: the source's rows, or the stream of them: a stream brings the columns that it is asked for, and one batch
-            of it is rows of which Spark drops nothing more.
+        batch: the source's rows, or the stream of them. Apply this to the stream where possible: Spark prunes the
+            columns of a stream, but not those of one of its microbatches.
         args: the flow's.
     """
     if args.where is not None:
@@ -33,39 +37,39 @@ def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
         op = F.when(column(args.apply_as_truncates), F.lit(TRUNCATE)).otherwise(op)
     row = F.struct(*[F.col(quote(name)) for name in args.source_columns.names])
     values = aligned_fields(row, args.source_columns, args.columns)
-    places = leaves(column(args.sequence_by), args.sequence_type)
+    sequence_parts = leaves(column(args.sequence_by), args.sequence_type)
     authored = F.lit(None) if args.columns_to_update is None else F.col(quote(args.columns_to_update))
     return batch.select(
         *[value.alias(name) for value, name in zip(values, flat_row(args), strict=True)],
-        *[place.alias(name) for place, name in zip(places, flat_sequence(args), strict=True)],
+        *[part.alias(name) for part, name in zip(sequence_parts, flat_sequence(args), strict=True)],
         op.alias(OP),
         authored.cast("array<string>").alias(AUTHORED),
     )
 
 
 def with_arrival(flat: DataFrame) -> DataFrame:
-    """ARRIVED added: greater for a row that stands behind another in the batch."""
+    """Flat events with ARRIVED, which grows with a row's position in the batch."""
     return flat.withColumn(ARRIVED, F.monotonically_increasing_id())
 
 
 def flat_row(args: ChangeArgs) -> list[str]:
-    """Names of a flat event's columns for the target's, in order."""
+    """Names of a flat event's columns for those of the target, in order."""
     return [f"{ROW}_{number}" for number in range(len(args.columns))]
 
 
 def flat_key(args: ChangeArgs) -> list[str]:
-    """Those of them that are the key's, in the key's order."""
-    places = {name.lower(): name_of_flat for name, name_of_flat in zip(args.columns.names, flat_row(args), strict=True)}
-    return [places[key.lower()] for key in args.keys]
+    """Those of `flat_row` that are the key, in the key's order."""
+    flat_names = {name.lower(): flat for name, flat in zip(args.columns.names, flat_row(args), strict=True)}
+    return [flat_names[key.lower()] for key in args.keys]
 
 
 def flat_sequence(args: ChangeArgs) -> list[str]:
-    """Names of a flat event's columns for the parts of its sequence, in the order in which they decide."""
+    """Names of a flat event's columns for the parts of its sequence, most significant first."""
     return [f"{SEQ}_{number}" for number in range(len(leaves(F.lit(None), args.sequence_type)))]
 
 
 def assembled(flat: DataFrame, args: ChangeArgs) -> DataFrame:
-    """Flat events with KEY, SEQ and ROW in place of their parts; a delete and a truncate have no ROW."""
+    """Flat events as KEY, SEQ, OP, ROW (null for deletes and truncates), then whatever other columns they have."""
     parts = [*flat_row(args), *flat_sequence(args)]
     names = dict(zip(args.columns.names, flat_row(args), strict=True))
     row = F.struct(*[F.col(part).alias(name) for name, part in names.items()])
@@ -91,26 +95,26 @@ def _sequence(parts: Iterator[Column], type_: DataType) -> Column:
 
 
 def has_null_key(args: ChangeArgs) -> Column:
-    """True for a flat event without a whole key; a truncate has none."""
+    """True for a flat event with a null in its key; a truncate has no key."""
     return (F.col(OP) != TRUNCATE) & _any_null(flat_key(args))
 
 
 def has_null_sequence(args: ChangeArgs) -> Column:
-    """True for a flat event of whose place a part is not known."""
+    """True for a flat event with a null in its sequence."""
     return _any_null(flat_sequence(args))
 
 
 def leaves(value: Column, type_: DataType) -> list[Column]:
-    """The parts of a sequence, in the order in which they decide; a null struct's are null."""
+    """The parts of a sequence, most significant first; those of a null struct are null."""
     if isinstance(type_, StructType):
         return [part for field in type_.fields for part in leaves(value[field.name], field.dataType)]
     return [value]
 
 
 def is_open(args: ChangeArgs) -> str:
-    """SQL, true for a row of the target that is a key's present version.
+    """SQL, true for a row of the target that is a key's open version.
 
-    No part of a sequence is null, so one tells: the others are not read, and files that have none are skipped.
+    No part of a sequence is null, so the first one decides: Spark reads no other, and Delta skips files without one.
     """
     part, type_ = END_AT, args.sequence_type
     while isinstance(type_, StructType):
@@ -118,54 +122,13 @@ def is_open(args: ChangeArgs) -> str:
     return f"{part} IS NULL"
 
 
+def key_of_row(args: ChangeArgs) -> Column:
+    """KEY of a row of the target."""
+    return F.struct(*[F.col(quote(key)).alias(key) for key in args.keys]).alias(KEY)
+
+
 def _any_null(names: list[str]) -> Column:
     found = F.lit(False)
     for name in names:
         found = found | F.col(name).isNull()
     return found
-
-
-def rank(row: Column, columns: StructType) -> Column:
-    """What decides between two different upserts of one key at one sequence: the greater row, column by column.
-
-    Any rule that looks at the rows alone gives the same winner in every order of arrival.
-    """
-    return comparable(row, columns)
-
-
-def fingerprint(row: Column, columns: StructType) -> Column:
-    """bigint: a hash of the row by which a repeated event is told from a tie.
-
-    Nulls count in it. Spark's own hash passes over them, so that (1, null) and (null, 1) would be the same.
-    """
-    return F.xxhash64(*_hashed(row, columns))
-
-
-def _hashed(value: Column, type_: DataType) -> list[Column]:
-    if isinstance(type_, StructType):
-        return [value.isNull(), *(part for f in type_.fields for part in _hashed(value[f.name], f.dataType))]
-    if isinstance(type_, ArrayType | MapType | VariantType):
-        whole = F.struct(comparable(value, type_).alias("value"))
-        return [F.to_json(whole, {"ignoreNullFields": "false"})]
-    return [value.isNull(), value]
-
-
-def comparable(value: Column, type_: DataType) -> Column:
-    """The value in a form that has an order and equality: maps have neither, a variant no order."""
-    if not has_no_order(type_):
-        return value
-    if isinstance(type_, StructType):
-        fields = F.struct(*[comparable(value[f.name], f.dataType).alias(f.name) for f in type_.fields])
-        return F.when(value.isNotNull(), fields)
-    if isinstance(type_, MapType) and not has_no_order(type_.valueType):
-        return F.array_sort(F.map_entries(value))
-    return F.to_json(F.struct(value.alias("value")))
-
-
-def has_no_order(type_: DataType) -> bool:
-    """True for what cannot be compared as it is: a map, a variant, and what has one in it."""
-    if isinstance(type_, StructType):
-        return any(has_no_order(field.dataType) for field in type_.fields)
-    if isinstance(type_, ArrayType):
-        return has_no_order(type_.elementType)
-    return isinstance(type_, MapType | VariantType)

@@ -1,45 +1,61 @@
-"""The one place of AUTO CDC with effects: a batch of events goes in, target and state are written.
+"""AUTO CDC of one microbatch, from events to rows: the only place of it with effects.
 
-Killed between any two writes and given the same batch again, both come out as if nothing had happened:
+prepare -> validate -> reconcile -> begin -> remember -> write -> end -> measure
 
-- *latest* (SCD type 1, whole rows): target first, then state, of which a part is written meanwhile that does not count
-  before. As long as the state does not know a batch, the batch
-  is worked out anew from the same state, and sets the same rows again. Rows are added without a look at the target
-  only by a batch that is tried for the first time, and by Delta only once.
-- *fold* (SCD type 2, and partial rows): state first, then target. The state only ever gains facts, and a fact told
-  twice is one fact; so the target is worked out from at least what it was worked out from before.
+The order is load-bearing. Nothing is written before the batch is validated and reconciled. Killed anywhere from `begin`
+to `end`, the same batch again leaves target and state as if nothing had happened; `state` says why.
 """
 
-from concurrent.futures import ThreadPoolExecutor
+import logging
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from dlt_local import failpoints
+from dlt_local.auto_cdc import general_fold, in_order_history, latest_row, strategies, writers
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.cache import Cache
-from dlt_local.auto_cdc.fold_batch import FoldBatch
-from dlt_local.auto_cdc.latest_batch import LatestBatch
+from dlt_local.auto_cdc.events import sequence, with_arrival
+from dlt_local.auto_cdc.general_fold import KnownFacts
+from dlt_local.auto_cdc.high_watermark import Position, range_aggregates, range_of
+from dlt_local.auto_cdc.latest_row import KnownRows, LatestBatch
 from dlt_local.auto_cdc.metrics import CdcMetrics
-from dlt_local.auto_cdc.state import State
+from dlt_local.auto_cdc.names import OP, SEQ, TRUNCATE, TRUNCATED_AT
+from dlt_local.auto_cdc.reconciled import Reconciled, RowChanges
+from dlt_local.auto_cdc.state import Ledger, State
+from dlt_local.auto_cdc.strategies import ChangeStatistics, Reconciler, Situation, Strategies, Writer
 from dlt_local.auto_cdc.target import Target
+from dlt_local.auto_cdc.validation import Batch, aggregated, measure, validate
+from dlt_local.auto_cdc.writers import Written
+from dlt_local.delta import delta_log
+from dlt_local.delta.transaction import TransactionId
+from dlt_local.names import END_AT, START_AT
+
+_LOG = logging.getLogger(__name__)
 
 
 class AutoCdcHandler:
     """Applies batches of one flow to its target."""
 
-    def __init__(self, args: ChangeArgs, target: Path, state: State, app: str) -> None:
+    def __init__(
+        self, args: ChangeArgs, target: Path, state: State, app: str, choose: Strategies | None = None
+    ) -> None:
         """Take what every batch needs.
 
         Args:
             args: the flow, resolved against source and target.
             target: the target's Delta table; it exists and has all columns.
-            state: what is remembered beside the target.
-            app: the name under which Delta keeps this flow's batch numbers; a new one after each full refresh.
+            state: the auxiliary state beside the target.
+            app: the application id of this flow's batches; a new one after each full refresh.
+            choose: how reconciler and writer are chosen; `strategies.DEFAULT` if None.
         """
         self._args = args
-        self._target = Target(target, args.keys)
+        self._target = Target(target, args)
         self._state = state
         self._app = app
+        self._choose = choose or strategies.DEFAULT
 
     def apply(self, flat: DataFrame, batch_id: int) -> CdcMetrics:
         """Apply one batch; the same batch again changes nothing.
@@ -49,12 +65,135 @@ class AutoCdcHandler:
             batch_id: the batch's number.
 
         Raises:
-            FlowError: a key or a sequence is null somewhere; nothing is written then.
+            FlowError: a key or a sequence is null; nothing is written.
         """
-        number = (self._app, batch_id)
-        with Cache() as cache, ThreadPoolExecutor() as beside:
-            run = LatestBatch if self._args.is_latest else FoldBatch
-            metrics = run(self._args, self._target, self._state, number, cache, beside).apply(flat)
-        self._state.end(number)
+        transaction = TransactionId(self._app, batch_id)
+        with Cache() as cache:
+            batch = self._prepare(flat, cache)
+            validate(batch, self._args)
+            if not batch.statistics.events:
+                return CdcMetrics()
+            ledger = self._state.ledger()
+            known = self._known(batch, ledger)
+            reconciled = self._reconcile(batch, known, cache)
+            self._state.begin(transaction, self._high_watermark(batch, known))
+            failpoints.reach("cdc.before")
+            self._remember(batch, reconciled, transaction, is_retry=transaction in ledger.interrupted)
+            failpoints.reach("cdc.between")
+            written = self._write(reconciled.changes, transaction)
+            failpoints.reach("cdc.after")
+            self._state.end(transaction)
         self._state.compact_if_due(flat.sparkSession, self._args)
-        return metrics
+        return replace(reconciled.metrics, num_upserted_rows=written.upserted, num_deleted_rows=written.deleted)
+
+    def _prepare(self, flat: DataFrame, cache: Cache) -> Batch:
+        if self._args.is_latest:
+            return latest_row.prepare(flat, self._args, cache)
+        flat = cache.keep(with_arrival(flat))
+        return Batch(flat, measure(flat, self._args))
+
+    def _known(self, batch: Batch, ledger: Ledger) -> "_Known":
+        session = batch.flat.sparkSession
+        # Entries say what the target reflects, and of an interrupted batch nobody knows; facts are true all the same.
+        log = self._state.log.read(session, without=ledger.interrupted if self._args.is_latest else ())
+        return _Known(
+            ledger,
+            log,
+            self._target.read(session),
+            is_empty=log is None and not delta_log.has_rows(self._target.path),
+            truncated_at=self._truncated_at(batch),
+        )
+
+    def _truncated_at(self, batch: Batch) -> DataFrame | None:
+        """One row, TRUNCATED_AT: the greatest sequence of a truncate, known or in the batch."""
+        known = self._state.truncates.read(batch.flat.sparkSession)
+        if self._args.apply_as_truncates is None and known is None:
+            return None
+        found = self._truncates(batch)
+        every = found if known is None else found.unionByName(known.select(SEQ))
+        return every.agg(F.max(SEQ).alias(TRUNCATED_AT))
+
+    def _truncates(self, batch: Batch) -> DataFrame:
+        return batch.flat.where(F.col(OP) == TRUNCATE).select(sequence(self._args).alias(SEQ))
+
+    def _reconcile(self, batch: Batch, known: "_Known", cache: Cache) -> Reconciled:
+        args, is_above = self._args, batch.statistics.sequences.is_above(known.ledger.high_watermark)
+        situation = Situation(
+            args.is_latest, args.tracks_whole_rows, is_above or known.is_empty, known.truncated_at is not None
+        )
+        chosen = self._choose.reconciler(situation)
+        reconciled: Reconciled | None = None
+        if chosen is Reconciler.LATEST_ROW:
+            assert isinstance(batch, LatestBatch)
+            may_have_more = bool(known.ledger.interrupted) or args.is_of_snapshots
+            rows = KnownRows(known.log, self._state.expired, known.truncated_at, is_above, may_have_more)
+            reconciled = latest_row.reconcile(batch, rows, args, cache)
+        elif chosen is Reconciler.IN_ORDER_HISTORY:
+            target = known.target.where(F.lit(False)) if known.is_empty else known.target
+            reconciled = in_order_history.reconcile(batch, target, args, cache)
+        if reconciled is None:
+            chosen = Reconciler.GENERAL_FOLD
+            implies = args.scd_type == 2 and not known.is_empty
+            facts = KnownFacts(known.target if implies else None, known.log, self._state.expired, known.truncated_at)
+            reconciled = general_fold.reconcile(batch, facts, args, cache)
+        _LOG.debug("%s: reconciled by %s", args.target, chosen.value)
+        return reconciled
+
+    def _high_watermark(self, batch: Batch, known: "_Known") -> Position | None:
+        """The greatest sequence with this batch; None where it cannot be known."""
+        greatest = batch.statistics.sequences.greatest
+        if greatest is None:
+            return None
+        if known.ledger.high_watermark is not None:
+            return max(greatest, known.ledger.high_watermark)
+        # The first batch, or storage from before the watermark was noted.
+        for frame in known.sequences(self._args):
+            found = range_of(aggregated(frame, *range_aggregates(F.col(SEQ), self._args.sequence_type)))
+            greatest = greatest if found.greatest is None else max(greatest, found.greatest)
+        return greatest
+
+    def _remember(self, batch: Batch, reconciled: Reconciled, transaction: TransactionId, is_retry: bool) -> None:
+        if batch.statistics.truncates:
+            self._state.remember_truncates(self._truncates(batch), transaction)
+        if reconciled.facts is not None:
+            # A fact that an earlier attempt recorded stays true; an entry of it may say what was never written.
+            self._state.remember(reconciled.facts, transaction, supersede=is_retry and self._args.is_latest)
+
+    def _write(self, changes: RowChanges, transaction: TransactionId) -> Written:
+        statistics = ChangeStatistics(
+            changes.inserted, changes.count - changes.inserted, changes.compared, changes.predicate is not None
+        )
+        chosen = self._choose.writer(statistics, self._target.statistics())
+        _LOG.debug("%s: written by %s", self._args.target, chosen.value)
+        match chosen:
+            case Writer.NONE:
+                return Written()
+            case Writer.APPEND:
+                return writers.append(changes, self._target, transaction)
+            case Writer.REWRITE:
+                return writers.rewrite(changes, self._target)
+            case Writer.KEY_LIST:
+                return writers.replace_keys(changes, self._target) or writers.merge(changes, self._target)
+            case Writer.MERGE:
+                return writers.merge(changes, self._target)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known before a batch."""
+
+    ledger: Ledger
+    log: DataFrame | None
+    target: DataFrame
+    is_empty: bool
+    """Neither state nor target has anything."""
+    truncated_at: DataFrame | None
+
+    def sequences(self, args: ChangeArgs) -> list[DataFrame]:
+        """Every sequence known, as frames of SEQ."""
+        if self.is_empty:
+            return []
+        logged = [] if self.log is None else [self.log.select(SEQ)]
+        if args.scd_type == 1:
+            return logged
+        return [*logged, *(self.target.select(F.col(at).alias(SEQ)) for at in (START_AT, END_AT))]

@@ -1,11 +1,13 @@
-"""A log of the engine's own: Parquet parts in a folder, and a list of those that count.
+"""A log in Parquet: parts in a folder, one per batch, and a list of those that count.
 
-A Delta table would do the same and cost half a second for each batch, to find its own files and to plan the commit.
-Nobody else reads or writes these rows, so the list, replaced whole, is all the transaction that they need.
+A Delta table would do the same and cost half a second per batch to list its files and plan the commit. Nobody else
+reads or writes these rows, so replacing the list atomically is all the transaction they need.
 """
 
 import shutil
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,100 +16,142 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from dlt_local.delta.storage import read_json, write_json
+from dlt_local.delta.transaction import TransactionId
 from dlt_local.spark.observations import observed_metrics
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How a log has grown."""
+    """How a log has grown since it was last compacted."""
 
     before: int
-    """Rows that its first part has: those of the last replacement, or of the first batch."""
+    """Rows of its first part: those of the compaction, or of the first batch."""
     rows: int
-    """Rows that came since."""
+    """Rows added since."""
     parts: int
-    """Parts that came since."""
+    """Parts added since."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """Rows of one batch that are written, and count once they are listed."""
-
-    name: str
+class _Part:
     rows: int
-    schema: dict[str, Any]
-    batch: tuple[str, int]
+    schema: int
+    """Index into the list's schemas."""
+
+
+@dataclass(frozen=True)
+class _PartList:
+    """The content of parts.json."""
+
+    parts: dict[str, _Part] = field(default_factory=dict)
+    schemas: list[dict[str, Any]] = field(default_factory=list)
+    compactions: int = 0
+
+    def of_batch(self, batch: TransactionId) -> list[str]:
+        """The parts of all attempts at a batch."""
+        name = _part_name(batch)
+        return [part for part in self.parts if part == name or part.startswith(f"{name}.")]
+
+    def without(self, names: Collection[str]) -> "_PartList":
+        return replace(self, parts={name: part for name, part in self.parts.items() if name not in names})
+
+    def with_part(self, name: str, rows: int, schema: dict[str, Any]) -> "_PartList":
+        schemas = self.schemas if schema in self.schemas else [*self.schemas, schema]
+        return replace(self, parts={**self.parts, name: _Part(rows, schemas.index(schema))}, schemas=schemas)
+
+    @classmethod
+    def read(cls, file: Path) -> "_PartList":
+        stored = read_json(file)
+        if stored is None:
+            return cls()
+        parts = {name: _Part(part["rows"], part["schema"]) for name, part in stored["parts"].items()}
+        return cls(parts, stored["schemas"], stored["replaced"])
+
+    def write(self, file: Path) -> None:
+        parts = {name: {"rows": part.rows, "schema": part.schema} for name, part in self.parts.items()}
+        write_json(file, {"parts": parts, "schemas": self.schemas, "replaced": self.compactions})
 
 
 @dataclass(frozen=True)
 class Log:
-    """Rows that are only ever added to, batch by batch, or replaced as a whole."""
+    """Rows that are appended batch by batch, or compacted as a whole."""
 
     folder: Path
 
-    def read(self, session: SparkSession) -> DataFrame | None:
-        """Its rows, None where nothing was ever added; null in a column that a part has not."""
+    def read(self, session: SparkSession, without: Collection[TransactionId] = ()) -> DataFrame | None:
+        """Its rows, None if there are none; null in a column that a part does not have.
+
+        Args:
+            session: reads the parts.
+            without: batches whose parts are left out.
+        """
         if (self.folder / "_delta_log").exists() and not self._list.exists():
-            # As earlier versions of the engine kept it.
-            self.replace(session.read.format("delta").load(str(self.folder)))
-        kept = self._kept()
+            # Earlier versions of the engine kept a Delta table here.
+            self.compact(session.read.format("delta").load(str(self.folder)))
+        listed = _PartList.read(self._list)
+        listed = listed.without([name for batch in without for name in listed.of_batch(batch)])
         whole: DataFrame | None = None
-        for number, schema in enumerate(kept["schemas"]):
-            paths = [str(self.folder / name) for name, part in kept["parts"].items() if part["schema"] == number]
-            rows = session.read.schema(StructType.fromJson(schema)).parquet(*paths)
-            whole = rows if whole is None else whole.unionByName(rows, allowMissingColumns=True)
+        for number, schema in enumerate(listed.schemas):
+            names = [name for name, part in listed.parts.items() if part.schema == number]
+            if names:
+                paths = [str(self.folder / name) for name in names]
+                rows = session.read.schema(StructType.fromJson(schema)).parquet(*paths)
+                whole = rows if whole is None else whole.unionByName(rows, allowMissingColumns=True)
         return whole
 
-    def append(self, rows: DataFrame, batch: tuple[str, int]) -> None:
-        """Add rows, once for each batch however often it is tried."""
-        self.add(self.write(rows, batch))
+    def append(self, rows: DataFrame, batch: TransactionId, supersede: bool = False) -> None:
+        """Add rows of a batch.
 
-    def write(self, rows: DataFrame, batch: tuple[str, int]) -> Part | None:
-        """Write rows that do not count yet; None where those of this batch do already."""
-        app, number = batch
-        if self._kept()["batches"].get(app, -1) >= number:
-            return None
-        name = f"{app}-{number}"
-        return Part(name, self._write(rows, name), rows.schema.jsonValue(), batch)
+        Args:
+            rows: the rows.
+            batch: the batch; each attempt at it that gets here adds a part.
+            supersede: drop the parts of earlier attempts in the same step.
+        """
+        listed = _PartList.read(self._list)
+        names = (_part_name(batch) if n == 0 else f"{_part_name(batch)}.{n}" for n in count())
+        name = next(each for each in names if each not in listed.parts)
+        written = self._write(rows, name)
+        kept = listed.without(listed.of_batch(batch)) if supersede else listed
+        kept.with_part(name, written, rows.schema.jsonValue()).write(self._list)
 
-    def add(self, part: Part | None) -> None:
-        """Let a part count."""
-        if part is None:
-            return
-        kept, (app, number) = self._kept(), part.batch
-        schemas = kept["schemas"] if part.schema in kept["schemas"] else [*kept["schemas"], part.schema]
-        parts = {**kept["parts"], part.name: {"rows": part.rows, "schema": schemas.index(part.schema)}}
-        batches = {**kept["batches"], app: number}
-        write_json(self._list, {**kept, "parts": parts, "schemas": schemas, "batches": batches})
+    def compact(self, rows: DataFrame, keep: Collection[TransactionId] = ()) -> None:
+        """Put these rows in place of all parts.
 
-    def replace(self, rows: DataFrame) -> None:
-        """Put these rows in place of all others."""
-        kept = self._kept()
-        turn = kept["replaced"] + 1
-        count = self._write(rows, name := f"all-{turn}")
-        parts = {name: {"rows": count, "schema": 0}}
-        write_json(self._list, {**kept, "parts": parts, "schemas": [rows.schema.jsonValue()], "replaced": turn})
-        # Also what a batch had written that was cut off before it was listed.
-        for other in self.folder.iterdir():
-            if other.is_dir() and other.name != name:
-                shutil.rmtree(other)
-            elif other.suffix == ".parquet":
-                other.unlink()
+        Args:
+            rows: the compacted rows.
+            keep: batches whose parts stay as they are.
+        """
+        listed = _PartList.read(self._list)
+        kept = {name: listed.parts[name] for batch in keep for name in listed.of_batch(batch)}
+        name = f"all-{listed.compactions + 1}"
+        written = self._write(rows, name)
+        compacted = replace(listed, parts={}, schemas=[], compactions=listed.compactions + 1)
+        compacted = compacted.with_part(name, written, rows.schema.jsonValue())
+        for other, part in kept.items():
+            compacted = compacted.with_part(other, part.rows, listed.schemas[part.schema])
+        compacted.write(self._list)
+        # Parts of batches that were interrupted before they were listed go too.
+        for path in self.folder.iterdir():
+            if path.is_dir() and path.name not in compacted.parts:
+                shutil.rmtree(path)
+            elif path.suffix == ".parquet":
+                path.unlink()
 
     def growth(self) -> Growth:
-        """How it has grown since it was last replaced."""
-        first, *others = [part["rows"] for part in self._kept()["parts"].values()] or [0]
+        """How it has grown since it was last compacted."""
+        first, *others = [part.rows for part in _PartList.read(self._list).parts.values()] or [0]
         return Growth(first, sum(others), len(others))
 
     def _write(self, rows: DataFrame, name: str) -> int:
-        count = Observation()
-        observed = rows.observe(count, F.count(F.lit(1)).alias("rows"))
+        observation = Observation()
+        observed = rows.observe(observation, F.count(F.lit(1)).alias("rows"))
         observed.write.mode("overwrite").parquet(str(self.folder / name))
-        return int(observed_metrics(count)["rows"])
-
-    def _kept(self) -> dict[str, Any]:
-        return read_json(self._list) or {"parts": {}, "schemas": [], "batches": {}, "replaced": 0}
+        return int(observed_metrics(observation)["rows"])
 
     @property
     def _list(self) -> Path:
         return self.folder / "parts.json"
+
+
+def _part_name(batch: TransactionId) -> str:
+    return f"{batch.app_id}-{batch.version}"

@@ -1,4 +1,4 @@
-"""What a batch of AUTO CDC did, in numbers."""
+"""What a batch of AUTO CDC did, in numbers: the metrics of the event log."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -15,9 +15,9 @@ class CdcMetrics:
     """Events older than what the target already knew of their key. SCD type 1 counts those of keys for which the
     batch has nothing newer."""
     num_duplicate_events: int = 0
-    """Events told before with the same sequence, kind and row. SCD type 1 counts those at the last place of a key."""
+    """Events delivered before with the same sequence, kind and row. SCD type 1: at a key's last sequence."""
     num_ties: int = 0
-    """Events of one key that share their sequence and differ. SCD type 1 counts those at the last place of a key."""
+    """Different events with the same key and sequence. SCD type 1: at a key's last sequence."""
     num_out_of_order_keys: int | None = None
     """Keys whose last event to arrive in the batch is not the last in sequence; None where it is not counted, as for
     SCD type 1, which drops the older events of a key before it brings them together."""

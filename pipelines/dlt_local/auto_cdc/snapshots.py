@@ -1,4 +1,4 @@
-"""Whole snapshots as changes: what a snapshot says differently from the target, at the snapshot's version."""
+"""Snapshots as changes: how a snapshot differs from the target, at the snapshot's version."""
 
 import base64
 import datetime
@@ -9,19 +9,15 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType
+from pyspark.sql.types import StructField
 
 from dlt_local.auto_cdc.alignment import aligned
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.events import comparable
+from dlt_local.auto_cdc.comparison import comparable
+from dlt_local.auto_cdc.names import IS_GONE, VERSION
 from dlt_local.declarations.elements import AutoCdcFlow, SnapshotCdcFlow
 from dlt_local.delta.storage import read_json, write_json
-from dlt_local.names import END_AT, OWN_PREFIX, quote
-
-VERSION = f"{OWN_PREFIX}version"
-"""The snapshot's version: the sequence of all its changes."""
-IS_GONE = f"{OWN_PREFIX}is_gone"
-"""True for a key that the snapshot no longer has."""
+from dlt_local.names import END_AT, quote
 
 
 def as_auto_cdc(flow: SnapshotCdcFlow) -> AutoCdcFlow:
@@ -47,45 +43,40 @@ def with_version(snapshot: DataFrame, version: object) -> DataFrame:
 
 
 def literal(version: object) -> Column:
-    """A version as a column: whole numbers are bigint whatever their size, so that the type never changes."""
+    """A version as a column: an integer is always bigint, whatever its size, so the type never changes."""
     if isinstance(version, int) and not isinstance(version, bool):
         return F.lit(version).cast("bigint")
     return F.lit(version)
 
 
 def differences(snapshot: DataFrame, target: DataFrame, args: ChangeArgs, version: object) -> DataFrame:
-    """The rows of a snapshot that the target has not so, and a row for each key that the snapshot lacks.
+    """How a snapshot differs from the target.
 
+    Grain: one row per key that is new, different, or gone from the snapshot.
     Columns: those of the snapshot, VERSION, IS_GONE.
 
     Args:
         snapshot: the snapshot's columns.
-        target: the target's rows; for SCD type 2 its open versions are taken.
+        target: the target's rows; of SCD type 2 only the open versions count.
         args: the flow.
         version: the snapshot's version.
     """
     current = target.where(F.col(END_AT).isNull()) if args.scd_type == 2 else target
-    columns = args.source_columns
-    stored = {field.name.lower(): field for field in target.schema.fields}
+    stored_types = {field.name.lower(): field.dataType for field in target.schema.fields}
+
+    def stored(field: StructField) -> Column:
+        return aligned(F.col(f"o.{quote(field.name)}"), stored_types[field.name.lower()], field.dataType)
+
+    def is_same(field: StructField) -> Column:
+        new_value = comparable(F.col(f"n.{quote(field.name)}"), field.dataType)
+        return new_value.eqNullSafe(comparable(stored(field), field.dataType))
+
+    fields = args.source_columns.fields
     new, old = snapshot.alias("n"), current.alias("o")
     same_key = _all([F.col(f"n.{quote(k)}") == F.col(f"o.{quote(k)}") for k in args.keys])
-    same_row = _all(
-        [
-            comparable(F.col(f"n.{quote(f.name)}"), f.dataType).eqNullSafe(
-                comparable(_as(F.col(f"o.{quote(f.name)}"), stored[f.name.lower()].dataType, f.dataType), f.dataType)
-            )
-            for f in columns.fields
-        ]
-    )
-    changed = with_version(new.join(old, same_key & same_row, "left_anti"), version)
-    gone = old.join(new, same_key, "left_anti").select(
-        *[_as(F.col(quote(f.name)), stored[f.name.lower()].dataType, f.dataType).alias(f.name) for f in columns.fields]
-    )
+    changed = with_version(new.join(old, same_key & _all([is_same(field) for field in fields]), "left_anti"), version)
+    gone = old.join(new, same_key, "left_anti").select(*[stored(field).alias(field.name) for field in fields])
     return changed.unionByName(gone.withColumn(VERSION, literal(version)).withColumn(IS_GONE, F.lit(True)))
-
-
-def _as(value: Column, given: DataType, wanted: DataType) -> Column:
-    return aligned(value, given, wanted)
 
 
 def _all(conditions: list[Column]) -> Column:
@@ -96,26 +87,26 @@ def _all(conditions: list[Column]) -> Column:
 
 
 class AppliedSnapshots:
-    """Which snapshots a target has seen, kept as a small file beside its state."""
+    """Which snapshots were applied to a target, kept in a small file beside its state."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "snapshots.json"
-        self._told: dict[str, Any] = read_json(self._file) or {"count": 0, "version": None}
+        self._stored: dict[str, Any] = read_json(self._file) or {"count": 0, "version": None}
 
     @property
     def latest(self) -> object:
         """The version applied last, None before the first."""
-        return _decode(self._told["version"])
+        return _decode(self._stored["version"])
 
     @property
     def count(self) -> int:
         """How many snapshots were applied."""
-        return int(self._told["count"])
+        return int(self._stored["count"])
 
     def add(self, version: object) -> None:
-        """Remember a snapshot as applied."""
-        self._told = {"count": self.count + 1, "version": _encode(version)}
-        write_json(self._file, self._told)
+        """Record a snapshot as applied."""
+        self._stored = {"count": self.count + 1, "version": _encode(version)}
+        write_json(self._file, self._stored)
 
 
 def _encode(version: object) -> list[str] | int | float | None:
@@ -134,10 +125,10 @@ def _encode(version: object) -> list[str] | int | float | None:
             return ["str", str(version)]
 
 
-def _decode(told: Any) -> object:
-    if not isinstance(told, list):
-        return told
-    kind, text = told
+def _decode(stored: Any) -> object:
+    if not isinstance(stored, list):
+        return stored
+    kind, text = stored
     decoders: dict[str, Callable[[str], object]] = {
         "datetime": datetime.datetime.fromisoformat,
         "date": datetime.date.fromisoformat,

@@ -1,28 +1,46 @@
-"""What APPLY CHANGES must remember besides the target's rows: a log of events.
+"""Auxiliary state: what AUTO CDC must remember beside the target's rows, and which batches have been written.
 
-Rows are only ever added to the log; what is superseded goes when the log is compacted, each time it has doubled, so
-that a batch costs by its own size. A delete is forgotten when the retention of tombstones has passed since it was
-written here, whatever the time in the event.
+Every batch is written in one order: *begin* notes it, then the state, then the target, then *end*. What counts after a
+kill depends on what an entry means. A fact is true whatever became of the target, so it counts at once: the retry folds
+at least the same facts again. An entry of the latest-row reconciler says that the target reflects the event, so it
+counts once its batch has ended: until then the retry, and any other flow, sees the state from before the batch, and the
+retry sets the same rows again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from dlt_local.auto_cdc import latest
+from dlt_local.auto_cdc import tombstones
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.auto_cdc.log import Log, Part
-from dlt_local.auto_cdc.names import DELETE, KEY, OP, SEQ, WRITTEN_AT
-from dlt_local.auto_cdc.newest import Place
+from dlt_local.auto_cdc.high_watermark import Position
+from dlt_local.auto_cdc.latest_row import latest_entries
+from dlt_local.auto_cdc.log import Log
+from dlt_local.auto_cdc.names import HASH, KEY, KNOWN, OP, SEQ, WRITTEN_AT
 from dlt_local.delta.storage import read_json, write_json
+from dlt_local.delta.transaction import TransactionId
 
 _SMALL = 10_000
 """Rows below which compaction is not worth its own cost."""
 _MANY_PARTS = 30
-"""Parts after which the log is compacted even if it has not doubled; to find the files of more, Spark runs a job."""
+"""Parts after which the log is compacted even if it has not doubled; listing more takes a Spark job."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Which batches were begun and which ended: the last version of each application id."""
+
+    begun: dict[str, int] = field(default_factory=dict)
+    ended: dict[str, int] = field(default_factory=dict)
+    high_watermark: Position | None = None
+    """The greatest sequence of all batches begun, None where it is not known."""
+
+    @property
+    def interrupted(self) -> tuple[TransactionId, ...]:
+        """Batches that were begun and have not ended: the target may or may not have their rows."""
+        return tuple(TransactionId(app, n) for app, n in self.begun.items() if self.ended.get(app) != n)
 
 
 @dataclass(frozen=True)
@@ -34,7 +52,7 @@ class State:
 
     @property
     def log(self) -> Log:
-        """Events, appended batch by batch."""
+        """Facts or applied events, one part per batch."""
         return Log(self.folder / "log")
 
     @property
@@ -42,87 +60,67 @@ class State:
         """Truncates: SEQ and WRITTEN_AT."""
         return Log(self.folder / "truncates")
 
-    def read(self, session: SparkSession) -> DataFrame | None:
-        """The log, None where nothing was ever written."""
-        return self.log.read(session)
-
-    def read_truncates(self, session: SparkSession) -> DataFrame | None:
-        """The truncates, None where there never was one."""
-        return self.truncates.read(session)
-
-    def begin(self, batch: tuple[str, int], newest: Place | None) -> bool:
-        """Note a batch before anything of it is written; True where a batch was begun and cut off, this one or another
-        flow's, so that the target may have rows that the log does not know.
-
-        Args:
-            batch: the flow's name at Delta, and the number.
-            newest: the greatest sequence with this batch. Noted first it can only be too great, never too small.
-        """
-        app, number = batch
-        noted = self._noted()
-        write_json(self._begun, {**noted, "batches": {**noted["batches"], app: number}, "newest": newest})
-        return any(noted["ended"].get(other) != begun for other, begun in noted["batches"].items())
-
-    def end(self, batch: tuple[str, int]) -> None:
-        """Note that all of a batch that was begun is written."""
-        app, number = batch
-        noted = self._noted()
-        if noted["batches"].get(app) == number:
-            write_json(self._begun, {**noted, "ended": {**noted["ended"], app: number}})
-
-    def newest(self) -> Place | None:
-        """The greatest sequence of all batches begun, None where it is not known."""
-        return cast(Place | None, self._noted().get("newest"))
-
-    def _noted(self) -> dict[str, Any]:
-        return {"batches": {}, "ended": {}, **(read_json(self._begun) or {})}
-
     @property
-    def _begun(self) -> Path:
-        return self.folder / "begun.json"
-
     def expired(self) -> Column:
         """True for an entry older than the retention of tombstones."""
-        kept_since = F.current_timestamp() - F.make_dt_interval(secs=F.lit(self.retention_seconds))
-        return F.col(WRITTEN_AT) < kept_since
+        return tombstones.expired(self.retention_seconds)
 
-    def append(self, entries: DataFrame, to: Log, batch: tuple[str, int]) -> None:
-        """Add entries, once for each batch however often it is tried."""
-        to.add(self.write(entries, to, batch))
+    def ledger(self) -> Ledger:
+        """The batches noted so far."""
+        noted = read_json(self._ledger_file) or {}
+        watermark = noted.get("newest")
+        return Ledger(noted.get("batches", {}), noted.get("ended", {}), None if watermark is None else tuple(watermark))
 
-    def write(self, entries: DataFrame, to: Log, batch: tuple[str, int]) -> Part | None:
-        """Write entries down that do not count before ``to`` has the part added."""
-        return to.write(entries.withColumn(WRITTEN_AT, F.current_timestamp()), batch)
-
-    def without_expired(self, log: DataFrame, with_past: bool) -> DataFrame:
-        """The log's facts without forgotten deletes.
+    def begin(self, batch: TransactionId, high_watermark: Position | None) -> None:
+        """Note a batch before anything of it is written.
 
         Args:
-            log: facts.
-            with_past: forget what such a delete had ended too. Partial rows need it, or the older values would show
-                through again.
+            batch: the batch.
+            high_watermark: with this batch. Noted first it can be too high after a kill, never too low.
         """
-        is_forgotten = (F.col(OP) == DELETE) & self.expired()
-        if not with_past:
-            return log.where(~is_forgotten)
-        gone = log.groupBy(KEY).agg(F.max(F.when(is_forgotten, F.col(SEQ))).alias("gone"))
-        return log.join(gone, KEY).where(F.col("gone").isNull() | (F.col(SEQ) > F.col("gone"))).drop("gone")
+        ledger = self.ledger()
+        self._note(replace(ledger, begun={**ledger.begun, batch.app_id: batch.version}, high_watermark=high_watermark))
+
+    def end(self, batch: TransactionId) -> None:
+        """Note that a batch is written in full."""
+        ledger = self.ledger()
+        self._note(replace(ledger, ended={**ledger.ended, batch.app_id: batch.version}))
+
+    def _note(self, ledger: Ledger) -> None:
+        write_json(
+            self._ledger_file,
+            {"batches": ledger.begun, "ended": ledger.ended, "newest": ledger.high_watermark},
+        )
+
+    @property
+    def _ledger_file(self) -> Path:
+        return self.folder / "begun.json"
+
+    def remember(self, entries: DataFrame, batch: TransactionId, supersede: bool) -> None:
+        """Add a batch's entries to the log, in place of those of earlier attempts at it if ``supersede``."""
+        self.log.append(entries.withColumn(WRITTEN_AT, F.current_timestamp()), batch, supersede)
+
+    def remember_truncates(self, sequences: DataFrame, batch: TransactionId) -> None:
+        """Add the sequences (SEQ) of a batch's truncates."""
+        self.truncates.append(sequences.withColumn(WRITTEN_AT, F.current_timestamp()), batch)
 
     def compact_if_due(self, session: SparkSession, args: ChangeArgs) -> None:
-        """Rewrite the log without what is superseded or forgotten, if it has grown enough."""
+        """Rewrite the log without superseded entries and expired tombstones if it has grown enough."""
         growth = self.log.growth()
         if not growth.parts or (growth.rows < max(growth.before, _SMALL) and growth.parts < _MANY_PARTS):
             return
-        log = self.read(session)
-        assert log is not None
-        self.log.replace(self._latest(log) if args.is_latest else self.without_expired(log, args.is_partial))
+        interrupted = self.ledger().interrupted
+        entries = self.log.read(session, without=interrupted)
+        if entries is None:
+            return
+        if args.is_latest:
+            compacted = _latest(entries, self.expired)
+        else:
+            compacted = tombstones.without_expired(entries, self.expired, args.is_partial)
+        self.log.compact(compacted, keep=interrupted)
 
-    def _latest(self, log: DataFrame) -> DataFrame:
-        entries = latest.latest_entries(log, self.expired())
-        return entries.select(
-            KEY,
-            F.col("known.seq").alias(SEQ),
-            F.col("known.op").alias(OP),
-            F.col("known.hash").alias(latest.HASH),
-            F.col("known.written_at").alias(WRITTEN_AT),
-        )
+
+def _latest(entries: DataFrame, expired: Column) -> DataFrame:
+    fields = {SEQ: "seq", OP: "op", HASH: "hash", WRITTEN_AT: "written_at"}
+    known = latest_entries(entries, expired)
+    return known.select(KEY, *[F.col(f"{KNOWN}.{field}").alias(name) for name, field in fields.items()])
