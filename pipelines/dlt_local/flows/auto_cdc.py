@@ -70,7 +70,7 @@ class ChangeTarget:
 
 
 def apply(run: FlowRun, table: Table, declared: AutoCdcFlow) -> FlowMetrics:
-    """Apply what is new in the flow's source; all of it, once, where the flow is declared so."""
+    """Apply what is new in the flow's source; a flow declared `once` applies all of it, in its first update only."""
     target = ChangeTarget.of(run, table)
     session = run.update.session
     reader = session.readStream if run.flow.streaming else session.read
