@@ -1,4 +1,4 @@
-"""What must hold from one update to the next: what is idle, gone, changed, damaged, killed or secret."""
+"""What must hold across updates: idle flows, removed datasets, changed queries, damaged checkpoints, kills, secrets."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def many(count: int) -> str:
     """
 
 
-def test_an_idle_flow_starts_no_spark_job_and_says_so(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_idle_flow_starts_no_spark_job_and_is_logged_as_idle(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, many(1))
     small.drop({"id": 1, "name": "a"})
     small.pipeline.run()
@@ -60,8 +60,8 @@ def test_an_idle_flow_starts_no_spark_job_and_says_so(spark: SparkSession, tmp_p
         assert {dataset.state for dataset in idle.datasets} == {"IDLE"}
     assert len(idle.datasets) == 4 and used == [0, 0]
     last = small.pipeline.event_log().where(f"origin.update_id = '{idle.id}'").collect()
-    told = [row.message for row in last if row.event_type == "flow_progress"]
-    assert len(told) == 4 and all("IDLE" in message for message in told)
+    messages = [row.message for row in last if row.event_type == "flow_progress"]
+    assert len(messages) == 4 and all("IDLE" in message for message in messages)
 
 
 @pytest.mark.parametrize("path", ["rows", "ro*", "file:rows"])
@@ -85,20 +85,20 @@ def test_a_stream_of_files_is_idle_until_one_comes(spark: SparkSession, tmp_path
     assert sorted(row["id"] for row in pipeline.table("raw").collect()) == [1, 2]
 
 
-def test_a_hundred_datasets_are_planned_in_a_time_that_grows_with_their_number(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_planning_time_grows_with_the_number_of_datasets_and_no_faster(spark: SparkSession, tmp_path: Path) -> None:
     seconds = {}
     for count in (2, 5, 25):
         small = SmallPipeline(tmp_path / str(count), spark, many(count))
         began = time.monotonic()
         assert len(small.pipeline.dry_run().nodes) == 4 * count
         seconds[4 * count] = time.monotonic() - began
-    # The first one warms the JVM up. Five times the datasets may take eight times as long, not twenty-five.
+    # The first warms up the JVM. Five times the datasets may take eight times as long, not twenty-five.
     assert seconds[100] < 8 * seconds[20] + 2, seconds
 
 
-def test_what_left_the_sources_keeps_its_data_and_is_told_inactive(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_dataset_no_longer_declared_keeps_its_data_and_is_logged_as_inactive(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     both = f"import dlt\n\n@dlt.table\ndef kept():\n    return {ROWS}\n\n@dlt.table\ndef gone():\n    return {ROWS}\n"
     small = SmallPipeline(tmp_path, spark, both)
     small.drop({"id": 1, "name": "a"})
@@ -114,10 +114,10 @@ def test_what_left_the_sources_keeps_its_data_and_is_told_inactive(spark: SparkS
     assert json.loads(inactive[0].details)["dataset_definition"]["state"] == "INACTIVE"
     small.write(both)
     small.pipeline.run()
-    assert len(small.table("gone")) == 2, "it goes on where it had ended"
+    assert len(small.table("gone")) == 2, "it continues where it had stopped"
 
 
-def test_a_changed_query_is_picked_up_and_says_what_it_leaves(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_changed_query_makes_new_rows_and_a_notice_about_the_old_ones(spark: SparkSession, tmp_path: Path) -> None:
     source = f"""
         import dlt
 
@@ -137,14 +137,14 @@ def test_a_changed_query_is_picked_up_and_says_what_it_leaves(spark: SparkSessio
     small.pipeline.run()
     assert small.table("people") == [{"id": 1, "name": None}, {"id": 2, "name": "b"}]
     assert small.table("total") == [{"n": 3}]
-    told = [row.message for row in small.pipeline.event_log().where("level = 'WARN'").collect()]
-    assert len(told) == 1 and "`default.people` has changed" in told[0] and "--full-refresh default.people" in told[0]
+    (notice,) = [row.message for row in small.pipeline.event_log().where("level = 'WARN'").collect()]
+    assert "`default.people` has changed" in notice and "--full-refresh default.people" in notice
     small.write(source.replace('select("id")', 'selectExpr("CAST(id AS STRING) AS id")'))
     with pytest.raises(UpdateFailed, match=r"CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE(.|\n)*--full-refresh default\.people"):
         small.pipeline.run()
 
 
-def test_a_checkpoint_of_which_a_part_is_gone_makes_no_wrong_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_checkpoint_with_parts_missing_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef raw():\n    return {ROWS}\n")
     small.drop({"id": 1, "name": "a"})
     small.pipeline.run()
@@ -159,7 +159,7 @@ def test_a_checkpoint_of_which_a_part_is_gone_makes_no_wrong_table(spark: SparkS
     assert len(small.table("raw")) == 2
 
 
-def test_a_checkpoint_with_commits_and_no_plans_makes_no_wrong_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_checkpoint_with_commits_but_no_offsets_adds_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef raw():\n    return {ROWS}\n")
     for number in range(2):
         small.drop({"id": number, "name": "a"})
@@ -171,18 +171,18 @@ def test_a_checkpoint_with_commits_and_no_plans_makes_no_wrong_table(spark: Spar
     assert [row["id"] for row in small.table("raw")] == [0, 1]
 
 
-def test_a_kill_while_the_first_batch_was_being_planned_hinders_nothing(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_kill_while_the_first_batch_was_being_planned_does_no_harm(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef raw():\n    return {ROWS}\n")
     small.drop({"id": 1, "name": "a"})
     offsets = small.pipeline.storage.checkpoint("default.raw", "default.raw") / "offsets"
     offsets.mkdir(parents=True)
-    # Spark writes a batch's plan under another name first.
+    # Spark first writes a batch's offsets under a temporary name.
     (offsets / ".0.6f9619ff.tmp").write_text("v1")
     small.pipeline.run()
     assert [row["id"] for row in small.table("raw")] == [1]
 
 
-def test_a_full_disk_is_told_and_stops_only_what_it_hits(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_stops_only_the_flow_it_hits(spark: SparkSession, tmp_path: Path) -> None:
     source = f"""
         from pyspark import pipelines as dp
 
@@ -210,7 +210,7 @@ def test_a_full_disk_is_told_and_stops_only_what_it_hits(spark: SparkSession, tm
     assert len(small.table("raw")) == 1
 
 
-def test_the_event_log_is_whole_after_a_kill(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_event_log_is_complete_after_a_kill(spark: SparkSession, tmp_path: Path) -> None:
     source, rows = tmp_path / "s.py", tmp_path / "rows"
     rows.mkdir()
     (rows / "a.json").write_text('{"id": 1, "name": "a"}')
@@ -231,7 +231,7 @@ def test_the_event_log_is_whole_after_a_kill(spark: SparkSession, tmp_path: Path
     assert "CANCELED" in (pipeline.storage.system / "report/index.html").read_text()
 
 
-def test_what_a_source_file_sets_is_taken_back_after_the_update(spark: SparkSession, tmp_path: Path) -> None:
+def test_settings_made_by_a_source_file_end_with_the_update(spark: SparkSession, tmp_path: Path) -> None:
     source = """
         import dlt
 
@@ -302,9 +302,7 @@ def test_secrets_are_written_nowhere(spark: SparkSession, tmp_path: Path) -> Non
     assert any("redacted" in text for text in texts)
 
 
-def test_a_query_with_a_function_in_it_is_the_same_query_in_the_next_update(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_query_with_a_python_lambda_is_unchanged_in_the_next_update(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(
         tmp_path,
         spark,

@@ -1,4 +1,4 @@
-"""Large values that the change log did not hold, merged from the version before; and what the changes tell of order."""
+"""Large values missing from a change are taken from the version before; findings about the order of changes."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ FIRST = (
     documents.update(id=3, title="second").at("30:60:5", "30:60:3"),
 )
 LATER = (
-    # The change between two that are there, and the first one again.
+    # A change between two already applied, and the first one again.
     documents.update(id=1, title="late", body="longer", form=PLACEHOLDER).at("30:30:1"),
     documents.create(id=1, title="a", body="long", form="<a/>").at("30:10:1"),
     documents.delete(id=1, title="c").at("30:70:1"),
@@ -58,11 +58,11 @@ def test_unchanged_values_come_from_the_version_before(pipeline: CdcPipeline) ->
 
 
 def test_current_rows_are_the_last_versions(pipeline: CdcPipeline) -> None:
-    # Of the third, the LSNs say that the update came first.
+    # For id 3 the LSNs show that the update came first.
     assert pipeline.rows("gold.documents", "id", "title") == [(1, "again"), (2, "t"), (3, "first")]
 
 
-def test_what_is_remarkable_is_told(pipeline: CdcPipeline) -> None:
+def test_findings_are_reported_with_an_example(pipeline: CdcPipeline) -> None:
     found = pipeline.rows("gold.shop_findings", "finding", "changes", "example", "detail", findings="true")
     topic = "shopserver.shop.dbo.documents[0]@"
     assert found == [

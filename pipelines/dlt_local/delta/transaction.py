@@ -1,13 +1,23 @@
-"""The identity that makes a write idempotent: Delta's application id and version."""
+"""Identity of a write that Delta commits at most once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class TransactionId:
-    """A write that Delta, or the engine's own state, accepts once however often it is retried."""
+    """An application and the version it commits: Delta skips an append whose version is already committed."""
 
     app_id: str
-    """Who writes: a streaming query, or a flow that has none; a new one after each full refresh."""
+    """The streaming query, or the flow where there is none; a new one after each full refresh."""
     version: int
-    """The number of the write, such as the microbatch's id; it only grows."""
+    """The microbatch, or the snapshot, counted from 0."""
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The identity as options of a Delta writer.
+
+        >>> dict(TransactionId("orders", 7).options)
+        {'txnAppId': 'orders', 'txnVersion': '7'}
+        """
+        return {"txnAppId": self.app_id, "txnVersion": str(self.version)}

@@ -1,1 +1,1 @@
-"""Flows: one class per kind of write, and what all of them share."""
+"""Flows: one module per kind of write, and what all of them share."""

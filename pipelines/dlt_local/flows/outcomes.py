@@ -1,4 +1,4 @@
-"""What became of flows, datasets and whole updates, as values."""
+"""Results of flows, datasets and updates, as frozen values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,18 +9,18 @@ from dlt_local.errors import LocalPipelineError
 from dlt_local.graph.graph import Graph
 
 
-@dataclass
+@dataclass(frozen=True)
 class FlowMetrics:
-    """What one flow did in one update; rows."""
+    """What one flow did, in rows; the metrics of two batches add up with `+`."""
 
     num_output_rows: int = 0
     dropped_rows: int = 0
     cdc: CdcMetrics | None = None
-    failed: dict[str, int] = field(default_factory=dict)
+    failed: Mapping[str, int] = field(default_factory=dict)
     """Expectation -> rows that did not meet it."""
     checked_rows: int = 0
     batches: int = 0
-    """Batches, or whole results, that were written; none where nothing was new."""
+    """Microbatches, snapshots or refreshes written; 0 if there was nothing new."""
 
     def __add__(self, other: "FlowMetrics") -> "FlowMetrics":
         cdc = self.cdc if other.cdc is None else other.cdc if self.cdc is None else self.cdc + other.cdc
@@ -37,12 +37,20 @@ class FlowMetrics:
 
 
 class UpdateStopped(Exception):
-    """The user asked for an end: a batch that has not begun is left to the next update."""
+    """The user asked the update to stop; microbatches not yet started are left to the next update.
+
+    Attributes:
+        metrics: what the flow had done before.
+    """
+
+    def __init__(self, metrics: FlowMetrics) -> None:
+        self.metrics = metrics
+        super().__init__()
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a dataset's run ended well."""
+    """Result of a dataset's run that did not fail."""
 
     idle: bool
     flows: Mapping[str, FlowMetrics]
@@ -54,23 +62,23 @@ State = Literal["COMPLETED", "FAILED"]
 
 @dataclass(frozen=True)
 class DatasetUpdate:
-    """How one dataset fared in an update."""
+    """Result of one dataset in an update."""
 
     name: str
     kind: str
     state: Literal["COMPLETED", "IDLE", "FAILED", "SKIPPED", "STOPPED"]
-    """IDLE: nothing was new. SKIPPED: something that it reads failed. STOPPED: the user asked for an end first."""
+    """IDLE: nothing was new. SKIPPED: one of its inputs failed. STOPPED: the user stopped the update first."""
     flows: Mapping[str, FlowMetrics] = field(default_factory=dict)
     error: Exception | None = None
     seconds: float = 0.0
 
     @property
     def is_idle(self) -> bool:
-        """True where nothing was written and nothing went wrong."""
+        """True if nothing was written and nothing failed."""
         return self.state in ("IDLE", "STOPPED") and not any(m.batches for m in self.flows.values())
 
     def followed_by(self, later: "DatasetUpdate") -> "DatasetUpdate":
-        """Two rounds of one update as one; what failed and then went well has gone well."""
+        """Two rounds of one update as one; a failure that a retry has overcome does not count."""
         flows = {**self.flows, **later.flows}
         both = {
             name: self.flows[name] + later.flows[name] if name in self.flows and name in later.flows else flows[name]
@@ -82,7 +90,7 @@ class DatasetUpdate:
 
 @dataclass(frozen=True)
 class Update:
-    """What came of one update."""
+    """Result of one update."""
 
     id: str
     state: State
@@ -91,7 +99,7 @@ class Update:
 
     @property
     def errors(self) -> tuple[Exception, ...]:
-        """What went wrong, one error per failed dataset."""
+        """One error per failed dataset."""
         return tuple(d.error for d in self.datasets if d.error is not None)
 
     def __getitem__(self, name: str) -> DatasetUpdate:
@@ -106,7 +114,7 @@ class UpdateFailed(LocalPipelineError):
     """An update that did not complete.
 
     Attributes:
-        update: what came of it; datasets that do not depend on the failed ones are up to date.
+        update: its result; datasets that do not depend on the failed ones are up to date.
         errors: every error.
     """
 

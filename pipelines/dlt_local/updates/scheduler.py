@@ -8,8 +8,9 @@ from dataclasses import asdict, replace
 from typing import Literal
 
 from dlt_local.errors import LocalPipelineError
+from dlt_local.flows.failures import failed
 from dlt_local.flows.outcomes import DatasetUpdate, FlowMetrics, RunResult, State, Update
-from dlt_local.flows.runner import DatasetRunner, failed
+from dlt_local.flows.runner import DatasetRunner
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability.event_log import EventLog
 from dlt_local.observability.progress import Progress

@@ -13,6 +13,7 @@ from dlt_local.declarations.elements import Table, View
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import delta_log, maintenance
 from dlt_local.errors import LocalPipelineError
+from dlt_local.flows.context import UpdateContext
 from dlt_local.flows.outcomes import Update, UpdateFailed
 from dlt_local.flows.runner import DatasetRunner
 from dlt_local.graph.graph import Graph, Node
@@ -98,7 +99,7 @@ class UpdateRun:
             progress = continuous.Summed(pipeline.progress)
             progress.begin(f"{pipeline.name}: update {self._id[:6]}", Graph(tuple(wanted), graph_.notices))
             storage, on_batch, stopping = pipeline.storage, progress.batch, self._stopping
-            runner = DatasetRunner(catalog.session, registry, graph_, catalog, storage, on_batch, stopping)
+            runner = DatasetRunner(UpdateContext(catalog, registry, graph_, storage, on_batch, stopping))
 
             def once(number: int) -> Update:
                 progress.next_round()

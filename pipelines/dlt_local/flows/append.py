@@ -1,0 +1,49 @@
+"""Appends to a streaming table: microbatch by microbatch, or once."""
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from dlt_local import failpoints
+from dlt_local.declarations.elements import QueryFlow, Table
+from dlt_local.delta import delta_log
+from dlt_local.delta.transaction import TransactionId
+from dlt_local.flows import expectations, microbatches
+from dlt_local.flows.commits import latest_commit_rows
+from dlt_local.flows.context import FlowRun
+from dlt_local.flows.outcomes import FlowMetrics
+from dlt_local.flows.queries import evaluate
+from dlt_local.spark.tuning import tuned
+
+
+def stream(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
+    """Append what is new in the flow's stream."""
+    path = run.update.path(table.name)
+    return microbatches.stream(
+        run,
+        lambda: evaluate(run, declared.query),
+        lambda batch, transaction: _append(batch, table, path, transaction),
+    )
+
+
+def once(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
+    """Append the rows of a batch query, unless an earlier update has."""
+
+    def write() -> FlowMetrics:
+        rows = tuned(evaluate(run, declared.query))
+        return _append(rows, table, run.update.path(table.name), TransactionId(run.checkpoint.app_id(), 0))
+
+    return run.checkpoint.once(write)
+
+
+def _append(batch: DataFrame, table: Table, path: Path, transaction: TransactionId) -> FlowMetrics:
+    before = delta_log.version(path)
+    rows = expectations.checked(batch, table)
+    failpoints.reach("append.before")
+    writer = rows.frame.write.format("delta").mode("append").option("mergeSchema", "true")
+    writer.options(**transaction.options).save(str(path))
+    failpoints.reach("append.after")
+    # Delta skips a batch that a killed update had committed; its rows are not observed, and waiting would never end.
+    if delta_log.version(path) == before:
+        return FlowMetrics()
+    return FlowMetrics(num_output_rows=latest_commit_rows(path)) + rows.metrics()

@@ -1,0 +1,30 @@
+"""Turns errors of Spark, of the machine and of expectations into errors that a user can act on."""
+
+from dlt_local.errors import ExpectationFailed, FlowError
+from dlt_local.flows import expectations
+from dlt_local.graph.graph import Node, ResolvedFlow
+from dlt_local.spark import root_cause
+
+
+def flow_failed(node: Node, flow: ResolvedFlow, error: Exception) -> FlowError:
+    """The error of a flow; ExpectationFailed where a row broke an `expect_or_fail`."""
+    _, is_expectation, detail = str(error).partition(f"{expectations.FAILURE} ")
+    if is_expectation:
+        fix = "correct the source, or relax the expectation to expect_or_drop; nothing of the batch was written"
+        return ExpectationFailed(expectations.FAILURE, node.name, detail.splitlines()[0], fix)
+    return failed(node.name, f"flow `{flow.flow.name}` ({flow.flow.location}): ", error)
+
+
+def failed(dataset: str, where: str, error: Exception) -> FlowError:
+    """DISK_FULL or FLOW_FAILED, with the root cause.
+
+    Args:
+        dataset: its name.
+        where: prefix of the message.
+        error: as it was raised.
+    """
+    message = where + root_cause.sentence(error)
+    if root_cause.is_disk_full(error):
+        fix = "make room and run again: committed batches stay, the rest follows with the next update, nothing twice"
+        return FlowError("DISK_FULL", dataset, message, fix)
+    return FlowError("FLOW_FAILED", dataset, message)

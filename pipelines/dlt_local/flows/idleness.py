@@ -1,0 +1,67 @@
+"""Idleness: a dataset whose inputs and queries are as its last update left them has nothing to do."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from dlt_local.declarations.elements import SnapshotCdcFlow, Table
+from dlt_local.delta import delta_log
+from dlt_local.flows.context import UpdateContext
+from dlt_local.flows.last_update import LastUpdate
+from dlt_local.graph.graph import Node
+
+InputStates = Mapping[str, str | None]
+"""Table or folder -> a text that changes with its content; None where that cannot be known."""
+
+
+def input_states(update: UpdateContext, node: Node) -> InputStates:
+    """The present state of each table and folder that a dataset reads."""
+    folders = {folder for flow in node.flows for folder in flow.folders}
+    tables = {str(name): delta_log.state(update.path(name)) for name in node.inputs}
+    return tables | {folder: _listing(Path(folder)) for folder in sorted(folders)}
+
+
+def is_idle(node: Node, table: Path, inputs: InputStates, last: LastUpdate) -> bool:
+    """True if running a table's flows would write nothing.
+
+    Args:
+        node: the dataset.
+        table: its Delta table.
+        inputs: their present states.
+        last: its last completed update.
+    """
+    if last.inputs != inputs or None in inputs.values() or not delta_log.exists(table):
+        return False
+    # A streaming table keeps its rows when its query changes, but a flow that is new has to run.
+    current = fingerprint(node)
+    return current is not None and last.fingerprint == current
+
+
+def fingerprint(node: Node) -> str | None:
+    """Fingerprint of everything besides its inputs that decides a table's rows; None where that cannot be known."""
+    if not isinstance(node.dataset, Table) or any(isinstance(flow.flow, SnapshotCdcFlow) for flow in node.flows):
+        return None
+    queries = [flow.fingerprint for flow in node.flows]
+    if None in queries:
+        return None
+    rules = [[e.name, e.text, e.action] for e in node.dataset.expectations]
+    names = [flow.flow.name for flow in node.flows]
+    # Hashed, because a condition may hold a secret, which must not be written to disk.
+    return hashlib.sha256(json.dumps([names, queries, rules, node.schema.simpleString()]).encode()).hexdigest()
+
+
+def _listing(folder: Path) -> str:
+    """A text that changes when a file below the folder is added, removed or rewritten.
+
+    Spark's file sources find new files by less than this, so a stream that has read the whole folder is idle until it
+    changes.
+    """
+    files = [
+        (file.path, status.st_mtime_ns, status.st_size)
+        for path, _, _ in os.walk(folder)
+        for file in os.scandir(path)
+        if file.is_file() and (status := file.stat())
+    ]
+    return hashlib.sha256(repr(sorted(files)).encode()).hexdigest()

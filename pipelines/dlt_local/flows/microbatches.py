@@ -1,0 +1,79 @@
+"""Runs a stream up to the end of its input, microbatch by microbatch."""
+
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from dlt_local.declarations.registry import registration
+from dlt_local.delta import delta_log
+from dlt_local.delta.transaction import TransactionId
+from dlt_local.flows.context import FlowRun
+from dlt_local.flows.outcomes import FlowMetrics, UpdateStopped
+from dlt_local.flows.queries import declared_conf
+from dlt_local.spark.tuning import settings_for
+
+WriteBatch = Callable[[DataFrame, TransactionId], FlowMetrics]
+"""Writes one microbatch; the same one may come again after a kill, with the same identity."""
+
+
+def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> FlowMetrics:
+    """Write everything that is new in a stream; what was written by all microbatches.
+
+    Args:
+        run: the flow.
+        source: makes the streaming frame.
+        write: writes one microbatch.
+
+    Raises:
+        UpdateStopped: the user asked for it between two microbatches.
+    """
+    handler = _Handler(run, write)
+    query = start(run, lambda: source().writeStream.foreachBatch(handler.handle))
+    try:
+        query.awaitTermination()
+    except Exception:
+        # Spark wraps the handler's error in one of its own; the user needs the handler's.
+        if handler.error is not None:
+            raise handler.error from None
+        raise
+    return handler.metrics
+
+
+def start(run: FlowRun, writer: Callable[[], DataStreamWriter]) -> StreamingQuery:
+    """Start a flow's stream on its checkpoint; it ends by itself when it has read its input."""
+    folder = run.checkpoint.folder
+    run.checkpoint.clear_half_written_batch()
+    with declared_conf(run):
+        return writer().option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
+
+
+class _Handler:
+    """The `foreachBatch` function of one stream: adds up what its microbatches did, and keeps their error."""
+
+    def __init__(self, run: FlowRun, write: WriteBatch) -> None:
+        self.metrics = FlowMetrics()
+        self.error: Exception | None = None
+        self._run = run
+        self._write = write
+
+    def handle(self, batch: DataFrame, batch_id: int) -> None:
+        try:
+            self._handle(batch, batch_id)
+        except Exception as error:
+            self.error = error
+            raise
+
+    def _handle(self, batch: DataFrame, batch_id: int) -> None:
+        update, changes = self._run.update, self._run.flow.changes
+        if update.should_stop():
+            raise UpdateStopped(self.metrics)
+        target_bytes = 0 if changes is None else delta_log.size_in_bytes(update.path(changes.target))
+        for key, value in settings_for(batch, target_bytes).items():
+            # The stream has a session of its own, which ends with it.
+            batch.sparkSession.conf.set(key, value)
+        with registration(update.registry):
+            metrics = self._write(batch, TransactionId(self._run.checkpoint.query_id(), batch_id))
+        self.metrics += metrics + FlowMetrics(batches=1)
+        self._run.report(self.metrics)

@@ -1,0 +1,46 @@
+"""Evaluates a flow's query over the stored tables and the views it reads."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import DataFrame
+
+from dlt_local.declarations.elements import QueryFlow, Table, View
+from dlt_local.flows import expectations
+from dlt_local.flows.context import FlowRun
+from dlt_local.spark.conf_overrides import overridden
+
+
+def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
+    """The query's frame, with every name in it bound to the stored table or the view."""
+    register_inputs(run)
+    return query()
+
+
+def register_inputs(run: FlowRun) -> None:
+    """Bind the names that the flow reads; a view is evaluated once per round of the update."""
+    update = run.update
+    with update.session_lock:
+        for name in run.flow.inputs:
+            update.catalog.register_table(name, update.path(name))
+        for node in update.graph.nodes:
+            view = node.dataset
+            if isinstance(view, View) and view.name in run.flow.views and not update.catalog.has_view(view.name):
+                frame = expectations.enforce(view.query(), view.name, view.expectations)
+                update.catalog.register_view(view.name, frame)
+
+
+@contextmanager
+def declared_conf(run: FlowRun) -> Iterator[None]:
+    """Spark conf that the table and the flow declare, for the duration of a block; the flow's wins.
+
+    Flows that declare some take turns: they share the session.
+    """
+    conf = dict(run.node.dataset.spark_conf) if isinstance(run.node.dataset, Table) else {}
+    if isinstance(run.flow.flow, QueryFlow):
+        conf |= run.flow.flow.spark_conf
+    if not conf:
+        yield
+        return
+    with run.update.session_lock, overridden(run.update.session, conf):
+        yield

@@ -1,0 +1,35 @@
+"""Streams to a sink: a topic, a Delta table outside the pipeline, or a user's function."""
+
+from collections.abc import Mapping
+
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from dlt_local.declarations.elements import QueryFlow, Sink
+from dlt_local.flows import microbatches
+from dlt_local.flows.context import FlowRun, UpdateContext
+from dlt_local.flows.outcomes import FlowMetrics
+from dlt_local.flows.queries import evaluate
+
+
+def stream(run: FlowRun, sink: Sink, declared: QueryFlow) -> FlowMetrics:
+    """Send what is new in the flow's stream; rows are counted as the stream reads them."""
+
+    def writer() -> DataStreamWriter:
+        writer = evaluate(run, declared.query).writeStream
+        if sink.handler is not None:
+            return writer.foreachBatch(sink.handler.function)
+        return writer.format(sink.format).options(**_options(sink, run.update))
+
+    query = microbatches.start(run, writer)
+    query.awaitTermination()
+    read = [progress.numInputRows for progress in query.recentProgress]
+    return FlowMetrics(num_output_rows=sum(max(rows, 0) for rows in read), batches=sum(rows > 0 for rows in read))
+
+
+def _options(sink: Sink, update: UpdateContext) -> Mapping[str, str]:
+    """The sink's options; a table named in them is stored beside the pipeline's own: there is no other catalog."""
+    options = dict(sink.options)
+    name = next((options.pop(key) for key in list(options) if key.lower() == "tablename"), None)
+    if name is not None:
+        options["path"] = str(update.storage.table(update.registry.name(name)))
+    return options
