@@ -16,7 +16,7 @@ from dlt_local.delta.storage import Storage
 from dlt_local.graph.graph import Graph
 from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, page, write_report
 from dlt_local.observability.report.measures import Counts, counts, newest
-from dlt_local.observability.report.runs import KEPT, from_json, to_json
+from dlt_local.observability.report.runs import KEPT, History, from_json, to_json
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -72,9 +72,11 @@ def test_the_newest_time_is_that_of_the_last_commit_with_rows(indexed: int, tmp_
 def test_runs_survive_being_written_down() -> None:
     dataset = DatasetRun("a.b", "view", "FAILED", "f.py:3", 1.5, 2, 3, 4, 5, {"f": 2}, excerpt=((3, "x = 1"),))
     run = Run("id", "FAILED", "2026-01-01T00:00:00+00:00", 2.0, (dataset,), ("bad",), ("note",))
-    assert from_json(to_json([run])) == (run,)
-    assert len(to_json([run] * (KEPT + 5))) == KEPT
-    assert from_json([to_json([run])[0] | {"of another version": 1}]) == (run,)
+    history = History((run,), {"a.b": Counts("table", 3, "reason", {"bad": 2})}, "<svg/>")
+    stored = to_json(history)
+    assert from_json(json.loads(json.dumps(stored))) == history
+    assert len(to_json(History((run,) * (KEPT + 5)))["runs"]) == KEPT
+    assert from_json(stored | {"runs": [stored["runs"][0] | {"of another version": 1}]}) == history
 
 
 def run_with(started: str, passed: int, failed: int) -> Run:
