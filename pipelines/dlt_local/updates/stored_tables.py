@@ -11,7 +11,7 @@ from dlt_local.names import TableName
 def published(storage: Storage) -> list[TableName]:
     """The names of all published tables, sorted."""
     folders = sorted((storage.root / "tables").glob("*/*"))
-    return [TableName(folder.parent.name, folder.name) for folder in folders]
+    return [TableName(folder.parent.name, folder.name) for folder in folders if delta_log.exists(folder)]
 
 
 def find(storage: Storage, name: TableName) -> Path | None:
@@ -23,6 +23,4 @@ def find(storage: Storage, name: TableName) -> Path | None:
 def inactive(storage: Storage, declared: Iterable[TableName]) -> list[TableName]:
     """Published tables that no source file declares any more; they keep their data."""
     active = {str(name).lower() for name in declared}
-    return [
-        name for name in published(storage) if str(name).lower() not in active and delta_log.exists(storage.table(name))
-    ]
+    return [name for name in published(storage) if str(name).lower() not in active]
