@@ -72,10 +72,8 @@ def svg(graph: Graph, results: Mapping[str, DatasetResult] | None = None) -> str
     results = results or {}
     layout = layered([node.name for node in graph.nodes], edges(graph))
     positions = _Positions(layout, _RESULT_HEIGHT if results else _BOX_HEIGHT)
-    parts = [
-        f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" width="{positions.width}" height="{positions.height}">'
-    ]
-    parts += [f"<style>{_STYLE}</style>"]
+    size = f'width="{positions.width}" height="{positions.height}"'
+    parts = [f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" {size}>', f"<style>{_STYLE}</style>"]
     parts += [f'<path d="{positions.curve(line)}"/>' for line in layout.lines]
     parts += [_count(count, *positions.end(edge)) for edge, count in edge_counts(graph, results).items()]
     parts += [_box(node, positions.corner(node.name), results.get(node.name)) for node in graph.nodes]
