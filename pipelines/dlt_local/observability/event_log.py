@@ -23,7 +23,7 @@ from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage
 
 Hook = Callable[[dict[str, Any]], object]
-Level = Literal["INFO", "WARN", "ERROR", "METRICS"]
+Level = Literal["INFO", "WARN", "ERROR"]
 
 _HOOK_FAILED = "hook_progress"
 

@@ -2,7 +2,8 @@
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from dlt_local.declarations.elements import Table, View
 from dlt_local.declarations.registry import Registry
@@ -61,7 +62,9 @@ class UpdateRun:
         except LocalPipelineError as error:
             rejection = error if isinstance(error, UpdateFailed) else UpdateFailed(None, [error])
             errors += rejection.errors
-            self._record_rejection(rejection)
+            self._events.failed_to_start(rejection)
+            with self._reporting():
+                self._report.write_errors(rejection.errors)
         finally:
             errors += self._publish()
         if errors:
@@ -87,7 +90,8 @@ class UpdateRun:
             table_maintenance.maintain(pipeline, current, update, self._events)
         pipeline.progress.end(update.state)
         self._events.ended(update)
-        self._write_report(update, update.state)
+        with self._reporting():
+            self._report.write(update, update.state, self._notices)
         return update
 
     def _reset(self, nodes: Sequence[Node]) -> None:
@@ -145,21 +149,16 @@ class UpdateRun:
 
     def _on_written(self, total: Update) -> None:
         if time.monotonic() - self._published > _PUBLISH_INTERVAL:
-            self._write_report(total, "RUNNING")
+            with self._reporting():
+                self._report.write(total, "RUNNING", self._notices)
             self._publish()
 
-    def _record_rejection(self, rejection: UpdateFailed) -> None:
-        self._events.failed_to_start(rejection)
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Record an error instead of raising it: a page that cannot be written must not fail the update."""
         try:
-            self._report.write_errors(rejection.errors)
+            yield
         except Exception as error:
-            self._events.report_failed(error)
-
-    def _write_report(self, update: Update, state: str) -> None:
-        try:
-            self._report.write(update, state, self._notices)
-        except Exception as error:
-            # The tables matter more: a page that cannot be written does not fail the update.
             self._events.report_failed(error)
 
     def _publish(self) -> list[Exception]:
