@@ -44,7 +44,8 @@ class UpdateEvents:
         """One event per flow that ran; one for the whole dataset if none did."""
         for flow, metrics in outcome.flows.items():
             details = flow_progress(outcome.state, outcome.name, metrics)
-            message = f"Flow '{flow}' has {outcome.state}."
+            verb = "has" if outcome.state == "COMPLETED" else "is"
+            message = f"Flow '{flow}' {verb} {outcome.state}."
             self._log.emit(Event("flow_progress", message, details, dataset=outcome.name, flow=flow))
         if not outcome.flows:
             self._log.emit(_without_flows(outcome))
