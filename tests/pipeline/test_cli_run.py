@@ -1,4 +1,4 @@
-"""The command line on a small bundle: an update in a process of its own, then looks at what it left."""
+"""The command line on a small bundle: an update in its own process, then commands that read its results."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def invoke(bundle: Path, *arguments: str) -> Result:
     return CliRunner().invoke(main, [command, "--bundle", str(bundle), *options], catch_exceptions=False)
 
 
-def test_the_tables_lie_where_the_update_said(bundle: Path) -> None:
+def test_the_tables_are_where_the_update_reported(bundle: Path) -> None:
     tables = bundle / ".databricks/local/dev/sums/tables"
     assert read(tables / "gold" / "total") == [{"total": 6}]
     assert sorted(path.name for path in tables.iterdir()) == ["gold", "numbers"]
@@ -75,7 +75,7 @@ def test_the_graph_is_printed_in_order(bundle: Path) -> None:
     ]
 
 
-def test_a_dry_run_finds_faults_and_writes_nothing(bundle: Path) -> None:
+def test_a_dry_run_reports_errors_and_writes_nothing(bundle: Path) -> None:
     assert invoke(bundle, "dry-run").stdout == "2 datasets, no faults\n"
     faulty = write_bundle(bundle / "faulty", {"more.py": SOURCE.replace('table("first")', 'table("frist")')})
     result = invoke(bundle, "dry-run", "--source", str(faulty / "more.py"), "--storage", str(faulty / "storage"))
@@ -84,14 +84,14 @@ def test_a_dry_run_finds_faults_and_writes_nothing(bundle: Path) -> None:
     assert not (faulty / "storage").exists()
 
 
-def test_an_update_that_fails_says_why_once(bundle: Path, tmp_path: Path) -> None:
+def test_a_failed_update_shows_its_error_once(bundle: Path, tmp_path: Path) -> None:
     result = invoke(bundle, "run", "--storage", str(tmp_path), "--set", "sums.most=2")
     assert result.exit_code == 1
     assert "update FAILED in" in result.stdout and "SKIPPED   gold.total" in result.stdout
     assert result.stderr.count("small") == 1 and "Traceback" not in result.stderr
 
 
-def test_the_event_log_tells_the_last_update(bundle: Path) -> None:
+def test_events_prints_the_last_update(bundle: Path) -> None:
     lines = invoke(bundle, "events", "--json").stdout.splitlines()
     events = [json.loads(line) for line in lines]
     assert [event["event_type"] for event in events] == [

@@ -1,4 +1,4 @@
-"""The report page, in a real browser: it shows the numbers of the run, offline, in the dark and on a phone."""
+"""The report page in a real browser: it shows the numbers of the run, offline, in dark mode and on a phone."""
 
 import json
 import re
@@ -43,7 +43,7 @@ dlt.apply_changes(target="current", source="raw.people", keys=["id"], sequence_b
 
 @pytest.fixture(scope="module")
 def reported(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SmallPipeline:
-    """A pipeline with two good updates behind it."""
+    """A pipeline after two successful updates."""
     small = SmallPipeline(tmp_path_factory.mktemp("reported"), spark, SOURCE)
     small.drop({"id": 1, "name": "a", "at": "2026-01-01T10:00:00Z"}, {"id": 7, "at": "2026-01-01T11:00:00Z"})
     small.pipeline.run()
@@ -81,6 +81,8 @@ def test_the_numbers_are_those_of_the_run(reported: SmallPipeline, page: Page) -
     assert page.texts("#written") == ["6"]
     assert page.texts('[data-expectation="raw.people.named"] [data-measure]') == ["3", "2"]
     assert page.texts('[data-expectation="raw.people.has_id"] [data-measure]') == ["4", "1"]
+    assert page.texts("#expectations th")[2] == "on violation"
+    assert page.texts('[data-expectation="raw.people.named"] td')[2] == "keep"
     assert page.texts('[data-breakdown="default.refused"] td') == ["no <name> of 7", "1", "no <name> of 8", "1"]
     assert page.texts('#lag [data-dataset="raw.people"] td')[1] == "2026-01-02 11:00:00 UTC"
     assert re.fullmatch(r"\d+ d \d+ h", page.texts("#lag .n")[1])
@@ -97,7 +99,7 @@ def test_the_graph_has_counts_on_its_edges_and_states_in_its_boxes(reported: Sma
     assert any("COMPLETED · 2 rows" in box for box in boxes.values())
 
 
-def test_it_asks_for_nothing_else_and_nothing_goes_wrong_in_it(reported: SmallPipeline, page: Page) -> None:
+def test_it_loads_nothing_else_and_logs_no_errors(reported: SmallPipeline, page: Page) -> None:
     page.requested.clear()
     page.show(file_of(reported), 1200)
     assert [address for address in page.requested if not address.startswith("data:")] == [file_of(reported).as_uri()]
@@ -118,7 +120,7 @@ def contrast(page: Page, selector: str) -> float:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_it_can_be_read_by_day_and_in_the_dark(dark: bool, reported: SmallPipeline, page: Page) -> None:
+def test_it_is_readable_in_light_and_dark_mode(dark: bool, reported: SmallPipeline, page: Page) -> None:
     page.show(file_of(reported), 1200, dark=dark)
     paper = page.ask("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") is not dark
@@ -137,7 +139,7 @@ def test_on_a_phone_only_tables_and_the_graph_scroll_sideways(reported: SmallPip
     assert page.picture().startswith(b"\x89PNG")
 
 
-def test_what_failed_is_told_with_its_line(spark: SparkSession, page: Page, tmp_path: Path) -> None:
+def test_a_failure_is_shown_with_its_source_line(spark: SparkSession, page: Page, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, SOURCE.replace('expect("named"', 'expect_or_fail("named"'))
     small.drop({"id": 1, "at": "2026-01-01T10:00:00Z"})
     with pytest.raises(UpdateFailed):

@@ -1,4 +1,4 @@
-"""The graph as text, as Mermaid and as a picture."""
+"""The graph as text, as Mermaid and as an SVG picture."""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from dlt_local.observability.graph_layout import Edge, layered
 def node(
     name: str, kind: str, tables: tuple[str, ...] = (), views: tuple[str, ...] = (), private: bool = False
 ) -> Node:
-    """A resolved dataset; ``tables`` are all that it reads, through views too, as the resolver has it."""
+    """A resolved dataset; as in the resolver, ``tables`` includes those read through views."""
     where = SourceLocation(str(Path.cwd() / "src" / "all.py"), 7)
     read = tuple(TableName(*each.split(".")) for each in tables)
     dataset = View(name, where, query) if kind == "view" else Table(TableName(*name.split(".")), where, None, private)
@@ -44,7 +44,7 @@ GRAPH = Graph(
 )
 
 
-def test_a_dataset_is_drawn_behind_what_it_reads_itself() -> None:
+def test_edges_lead_from_what_a_dataset_reads_directly() -> None:
     assert [(edge.source, edge.target) for edge in edges(GRAPH)] == [
         ("bronze.a", "silver.a"),
         ("silver.a", "clean"),
@@ -86,7 +86,7 @@ def test_an_empty_graph_can_be_drawn(draw: Callable[[Graph], str]) -> None:
     assert isinstance(draw(Graph((), ())), str)
 
 
-def test_layers_follow_the_longest_way_and_long_lines_pass_by_free_places() -> None:
+def test_layers_follow_the_longest_path_and_long_lines_pass_through_gaps() -> None:
     layout = layered(["a", "b", "c"], [Edge("a", "b"), Edge("b", "c"), Edge("a", "c")])
     assert [layer[0] for layer in layout.layers] == ["a", "b", "c"]
     assert layout.lines == (("a", "b"), ("b", "c"), ("a", "a>c@1", "c"))
@@ -96,6 +96,6 @@ def test_layers_follow_the_longest_way_and_long_lines_pass_by_free_places() -> N
 def test_the_order_in_a_layer_avoids_crossings() -> None:
     crossed = [Edge("a", "z"), Edge("b", "y"), Edge("c", "x")]
     layout = layered(["a", "b", "c", "x", "y", "z"], crossed)
-    first = {name: place for place, name in enumerate(layout.layers[0])}
-    second = {name: place for place, name in enumerate(layout.layers[1])}
+    first = {name: row for row, name in enumerate(layout.layers[0])}
+    second = {name: row for row, name in enumerate(layout.layers[1])}
     assert all(first[edge.source] == second[edge.target] for edge in crossed)

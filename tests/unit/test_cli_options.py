@@ -1,4 +1,4 @@
-"""What the command line makes of its options and of a bundle, before anything runs."""
+"""How the command line combines its options with a bundle, before anything runs."""
 
 from pathlib import Path
 
@@ -35,21 +35,26 @@ def invoke(*arguments: str | Path) -> Result:
 
 
 def test_options_alone_are_enough() -> None:
-    told = settings(Options(sources=("a.py",), storage=Path("data/shop"), configuration={"k": "v"}))
-    assert (told.name, told.sources, told.storage) == ("shop", ("a.py",), Path("data/shop"))
-    assert (told.schema, told.catalog, told.root_path, told.configuration) == ("default", None, None, {"k": "v"})
+    chosen = settings(Options(sources=("a.py",), storage=Path("data/shop"), configuration={"k": "v"}))
+    assert (chosen.name, chosen.sources, chosen.storage) == ("shop", ("a.py",), Path("data/shop"))
+    assert (chosen.schema, chosen.catalog, chosen.root_path, chosen.configuration) == (
+        "default",
+        None,
+        None,
+        {"k": "v"},
+    )
 
 
-def test_a_bundle_says_everything(bundle: Path) -> None:
-    told = settings(Options(bundle=bundle))
-    assert (told.name, told.catalog, told.schema, told.root_path) == ("Shop", "main", "sales", bundle / "src")
-    assert told.sources == (f"{bundle}/src/**",)
-    assert told.stored() == bundle / ".databricks/local/dev/shop"
-    assert told.configuration == {"source": "captures", "jaas": "{{secrets/kafka/jaas}}", "kept": "as it is"}
+def test_a_bundle_provides_every_setting(bundle: Path) -> None:
+    chosen = settings(Options(bundle=bundle))
+    assert (chosen.name, chosen.catalog, chosen.schema, chosen.root_path) == ("Shop", "main", "sales", bundle / "src")
+    assert chosen.sources == (f"{bundle}/src/**",)
+    assert chosen.storage_folder() == bundle / ".databricks/local/dev/shop"
+    assert chosen.configuration == {"source": "captures", "jaas": "{{secrets/kafka/jaas}}", "kept": "as it is"}
 
 
-def test_options_go_before_the_bundle(bundle: Path) -> None:
-    said = Options(
+def test_options_override_the_bundle(bundle: Path) -> None:
+    options = Options(
         bundle=bundle,
         sources=("mine.py",),
         storage=Path("mine"),
@@ -60,42 +65,47 @@ def test_options_go_before_the_bundle(bundle: Path) -> None:
         configuration={"source": "kafka", "more": "1"},
         variables={"source": "of the variable"},
     )
-    told = settings(said)
-    assert (told.name, told.sources, told.storage, told.schema) == ("mine", ("mine.py",), Path("mine"), "other")
-    assert (told.catalog, told.root_path) == ("dev", Path())
-    assert told.configuration == {"source": "kafka", "jaas": "{{secrets/kafka/jaas}}", "kept": "as it is", "more": "1"}
+    chosen = settings(options)
+    assert (chosen.name, chosen.sources, chosen.storage, chosen.schema) == ("mine", ("mine.py",), Path("mine"), "other")
+    assert (chosen.catalog, chosen.root_path) == ("dev", Path())
+    assert chosen.configuration == {
+        "source": "kafka",
+        "jaas": "{{secrets/kafka/jaas}}",
+        "kept": "as it is",
+        "more": "1",
+    }
 
 
 def test_a_variable_s_value_comes_from_the_command_line(bundle: Path) -> None:
     assert settings(Options(bundle=bundle, variables={"source": "kafka"})).configuration["source"] == "kafka"
 
 
-def test_the_bundle_of_the_working_directory_needs_no_option(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bundle_in_the_working_directory_is_the_default(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(bundle)
     assert settings(Options()).name == settings(Options(target="dev")).name == "Shop"
     assert settings(Options(sources=("a.py",))).name == "pipeline"
 
 
-def test_the_event_log_needs_a_storage_only(tmp_path: Path) -> None:
-    assert settings(Options(storage=tmp_path), needs_sources=False).stored() == tmp_path
+def test_events_need_only_a_storage_folder(tmp_path: Path) -> None:
+    assert settings(Options(storage=tmp_path), needs_sources=False).storage_folder() == tmp_path
 
 
-def test_a_secret_of_a_workspace_must_be_given_here(bundle: Path) -> None:
+def test_a_workspace_secret_must_be_passed_as_an_option(bundle: Path) -> None:
     with pytest.raises(SettingMissing, match=r"jaas is \{\{secrets/kafka/jaas\}\}"):
         settings(Options(bundle=bundle)).check_secrets()
     settings(Options(bundle=bundle, configuration={"jaas": "mine"})).check_secrets()
 
 
-def test_run_tells_what_it_lacks_in_plain_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     nothing = invoke("run")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert nothing.stderr.startswith("nothing says what to run\n  fix: ")
+    assert nothing.stderr.startswith("no pipeline is given\n  fix: ")
     no_storage = invoke("run", "--source", "a.py")
-    assert (no_storage.exit_code, no_storage.stderr[:24]) == (1, "no storage folder is sai")
+    assert (no_storage.exit_code, no_storage.stderr[:24]) == (1, "no storage folder is giv")
 
 
-def test_the_faults_of_a_bundle_are_told_once_and_without_a_trace(tmp_path: Path) -> None:
+def test_bundle_errors_are_shown_once_and_without_a_traceback(tmp_path: Path) -> None:
     faulty = write_bundle(tmp_path, {"databricks.yml": SMALLEST.replace("src/**", "'${var.a}/${var.b}'")})
     result = invoke("graph", "--bundle", faulty)
     assert (result.exit_code, result.stdout) == (1, "")
@@ -104,7 +114,7 @@ def test_the_faults_of_a_bundle_are_told_once_and_without_a_trace(tmp_path: Path
     assert "Traceback" not in result.stderr
 
 
-def test_a_trace_is_shown_on_request(tmp_path: Path) -> None:
+def test_a_traceback_is_shown_on_request(tmp_path: Path) -> None:
     result = invoke("graph", "--traceback", "--bundle", tmp_path)
     assert result.exit_code == 1
     assert result.stderr.startswith("Traceback") and "in read_bundle" in result.stderr
@@ -117,6 +127,6 @@ def test_a_pair_needs_an_equals_sign(option: str) -> None:
     assert "`cdc.conf` is not of the form key=value" in result.stderr
 
 
-def test_an_event_log_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_event_log_is_reported(tmp_path: Path) -> None:
     result = invoke("events", "--storage", tmp_path)
     assert (result.exit_code, result.stderr) == (1, f"no update has run on {tmp_path}\n")

@@ -1,4 +1,4 @@
-"""What looks like a secret is taken out of texts and errors; what does not is left."""
+"""Secrets are removed from texts and errors; everything else stays."""
 
 import doctest
 
@@ -23,7 +23,7 @@ JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required usernam
         "fs.azure.account.key.x.net=geheim",
     ],
 )
-def test_a_secret_is_taken_out_of_any_text(text: str) -> None:
+def test_a_secret_is_removed_from_any_text(text: str) -> None:
     assert "geheim" not in redact(text)
     assert REDACTED in redact(text)
 
@@ -37,17 +37,17 @@ def test_a_secret_is_taken_out_of_any_text(text: str) -> None:
         "read https://docs.example.org/password",
     ],
 )
-def test_other_texts_stay(text: str) -> None:
+def test_other_text_is_unchanged(text: str) -> None:
     assert redact(text) == text
 
 
-def test_a_value_under_a_secret_name_is_known_wherever_it_stands() -> None:
+def test_the_value_of_a_secret_setting_is_removed_everywhere() -> None:
     values = secret_values({"kafka.sasl.jaas.config": JAAS, "cdc.topic": "orders", "pin.token": "abc"})
     assert values == {JAAS, "geheim; and more"}
     assert redact(f"login as geheim; and more failed: {JAAS}", values) == f"login as {REDACTED} failed: {REDACTED}"
 
 
-def test_an_error_is_cleaned_and_a_cause_that_holds_a_secret_cut_off() -> None:
+def test_an_error_is_redacted_and_a_cause_with_a_secret_detached() -> None:
     class Foreign(Exception):
         def __str__(self) -> str:
             return "password=geheim"

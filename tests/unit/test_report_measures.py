@@ -1,4 +1,4 @@
-"""What the report reads from a table's own files, and how it tells the past."""
+"""What the report reads from a table's files, and how it keeps earlier updates."""
 
 import doctest
 import json
@@ -16,7 +16,7 @@ from dlt_local.delta.storage import Storage
 from dlt_local.graph.graph import Graph
 from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, page, write_report
 from dlt_local.observability.report.measures import Counts, counts, newest
-from dlt_local.observability.report.runs import KEPT, from_json, to_json
+from dlt_local.observability.report.runs import KEPT, History, from_json, to_json
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -25,16 +25,16 @@ def rows(*reasons: str, at: datetime = NOON) -> pa.Table:
     return pa.table({"reason": list(reasons), "at": pa.array([at] * len(reasons), pa.timestamp("us", "UTC"))})
 
 
-def crc(table: Path) -> None:
-    """Delta's checksum beside the last commit, as Spark writes it."""
+def write_checksum(table: Path) -> None:
+    """Write Delta's checksum file of the last commit, as Spark does."""
     version = DeltaTable(str(table)).version()
-    told = {"metadata": {"id": str(DeltaTable(str(table)).metadata().id)}}
-    (table / "_delta_log" / f"{version:020d}.crc").write_text(json.dumps(told))
+    checksum = {"metadata": {"id": str(DeltaTable(str(table)).metadata().id)}}
+    (table / "_delta_log" / f"{version:020d}.crc").write_text(json.dumps(checksum))
 
 
 def written(table: Path, data: pa.Table, **how: Any) -> None:
     write_deltalake(str(table), data, **how)
-    crc(table)
+    write_checksum(table)
 
 
 def test_only_new_files_are_counted_and_all_of_them_after_an_overwrite(tmp_path: Path) -> None:
@@ -43,15 +43,15 @@ def test_only_new_files_are_counted_and_all_of_them_after_an_overwrite(tmp_path:
     first = counts(table, "reason", None)
     assert first is not None and first.rows == {"bad": 2, "late": 1}
     written(table, rows("late"), mode="append")
-    # What was counted before is believed, so that a wrong number there shows that it was not counted again.
-    believed = Counts(first.table_id, first.version, "reason", {"bad": 100})
-    assert counts(table, "reason", believed).rows == {"bad": 100, "late": 1}  # type: ignore[union-attr]
-    assert counts(table, "at", believed).rows == {str(NOON): 4}  # type: ignore[union-attr]
+    # A wrong earlier count that survives shows that old files were not counted again.
+    wrong = Counts(first.table_id, first.version, "reason", {"bad": 100})
+    assert counts(table, "reason", wrong).rows == {"bad": 100, "late": 1}  # type: ignore[union-attr]
+    assert counts(table, "at", wrong).rows == {str(NOON): 4}  # type: ignore[union-attr]
     written(table, rows("new"), mode="overwrite")
-    assert counts(table, "reason", believed).rows == {"new": 1}  # type: ignore[union-attr]
+    assert counts(table, "reason", wrong).rows == {"new": 1}  # type: ignore[union-attr]
 
 
-def test_a_table_that_is_not_there_has_no_counts_and_no_newest_time(tmp_path: Path) -> None:
+def test_a_missing_table_has_no_counts_and_no_newest_time(tmp_path: Path) -> None:
     assert counts(tmp_path, "reason", None) is None
     assert newest(tmp_path, "at") is None
 
@@ -69,12 +69,14 @@ def test_the_newest_time_is_that_of_the_last_commit_with_rows(indexed: int, tmp_
     assert newest(table, "nothing.such") is None
 
 
-def test_runs_survive_being_written_down() -> None:
+def test_the_history_survives_a_round_trip_through_json() -> None:
     dataset = DatasetRun("a.b", "view", "FAILED", "f.py:3", 1.5, 2, 3, 4, 5, {"f": 2}, excerpt=((3, "x = 1"),))
     run = Run("id", "FAILED", "2026-01-01T00:00:00+00:00", 2.0, (dataset,), ("bad",), ("note",))
-    assert from_json(to_json([run])) == (run,)
-    assert len(to_json([run] * (KEPT + 5))) == KEPT
-    assert from_json([to_json([run])[0] | {"of another version": 1}]) == (run,)
+    history = History((run,), {"a.b": Counts("table", 3, "reason", {"bad": 2})}, "<svg/>")
+    stored = to_json(history)
+    assert from_json(json.loads(json.dumps(stored))) == history
+    assert len(to_json(History((run,) * (KEPT + 5)))["runs"]) == KEPT
+    assert from_json(stored | {"runs": [stored["runs"][0] | {"of another version": 1}]}) == history
 
 
 def run_with(started: str, passed: int, failed: int) -> Run:
@@ -84,15 +86,15 @@ def run_with(started: str, passed: int, failed: int) -> Run:
     )
 
 
-def test_an_expectation_is_followed_over_the_updates() -> None:
+def test_an_expectation_has_a_trend_over_the_updates() -> None:
     (trend,) = page.trends(
         [run_with("2026-01-01", 3, 1), Run("x", "COMPLETED", "y", 0.0), run_with("2026-01-03", 2, 0)]
     )
-    assert (trend.passed, trend.failed) == (5, 1)
+    assert (trend.passed, trend.failed, trend.on_violation) == (5, 1, "keep")
     assert [started for started, _, _ in trend.results] == ["2026-01-01", "2026-01-03"]
 
 
-def test_a_page_of_an_update_that_was_killed_and_one_without_anything() -> None:
+def test_a_page_can_show_killed_updates_and_have_no_graph() -> None:
     text = page.render(
         "p", [Run("k" * 6, "CANCELED", "2026-01-01T00:00:00+00:00", 0.0), run_with("2026-01-02", 1, 0)], [], ""
     )
@@ -100,7 +102,7 @@ def test_a_page_of_an_update_that_was_killed_and_one_without_anything() -> None:
     assert doctest.testmod(page).failed == 0
 
 
-def test_texts_of_the_user_are_escaped() -> None:
+def test_user_text_is_escaped() -> None:
     hostile = "<script>alert(1)</script>"
     run = Run("x", "FAILED", "2026-01-01T00:00:00+00:00", 1.0, (), (hostile,), (hostile,))
     assert hostile not in page.render(hostile, [run], [], "")
@@ -114,13 +116,13 @@ def test_a_report_on_two_hundred_datasets_takes_less_than_a_second(tmp_path: Pat
         nodes += [node(rows_, "materialized view", (changes,)), node(history, "materialized view", (changes,))]
     datasets = tuple(DatasetRun(n.name, n.kind, "COMPLETED", "f.py:1", 1.0, 5, written={n.name: 5}) for n in nodes)
     graph = Graph(tuple(nodes), ())
-    began = time.monotonic()
+    started = time.monotonic()
     page = write_report(Storage(tmp_path), "big", Run("x", "COMPLETED", NOON.isoformat(), 1.0, datasets), [], graph)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - started < 1
     assert page.read_text().count("<rect") == 200
 
 
-def test_each_update_stands_once_in_the_report(tmp_path: Path) -> None:
+def test_each_update_is_in_the_report_once(tmp_path: Path) -> None:
     def ended(update: str, state: str) -> Run:
         return Run(update, state, NOON.isoformat(), 1.0)
 
@@ -128,5 +130,5 @@ def test_each_update_stands_once_in_the_report(tmp_path: Path) -> None:
     write_report(storage, "p", ended("a", "RUNNING"), [], None)
     write_report(storage, "p", ended("a", "RUNNING"), [], None)
     write_report(storage, "p", ended("c", "COMPLETED"), [ended("a", "CANCELED"), ended("b", "CANCELED")], None)
-    kept = json.loads((tmp_path / "system/report/history.json").read_text())["runs"]
-    assert [(run["id"], run["state"]) for run in kept] == [("a", "CANCELED"), ("b", "CANCELED"), ("c", "COMPLETED")]
+    stored = json.loads((tmp_path / "system/report/history.json").read_text())["runs"]
+    assert [(run["id"], run["state"]) for run in stored] == [("a", "CANCELED"), ("b", "CANCELED"), ("c", "COMPLETED")]

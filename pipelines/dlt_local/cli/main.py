@@ -1,23 +1,13 @@
-"""Command line: `python -m dlt_local run | dry-run | graph | events`."""
+"""The commands: `python -m dlt_local run | dry-run | graph | shell | events | compatibility | jars`."""
 
-import functools
-import json
-import re
-import sys
 import tempfile
-import traceback as python_traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
-from pyspark.sql import Row
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from dlt_local.cli import event_table
+from dlt_local.cli.errors import plain_errors
+from dlt_local.cli.options import pipeline_options, seconds, selection_options
 from dlt_local.cli.settings import Options, Settings, settings
 from dlt_local.cli.shell import interact
 from dlt_local.cli.signals import stop_on_signal
@@ -28,145 +18,54 @@ from dlt_local.graph.graph import Graph
 from dlt_local.observability.graph_drawing import FORMATS
 from dlt_local.observability.progress import Terminal
 from dlt_local.spark import jars
-
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+from dlt_local.updates.selection import Selection
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Run Delta Live Tables pipelines on this machine.
 
-    What to run is said by --source and --storage, or by a bundle (--bundle; by default the one in the working
-    directory). Options go before the bundle.
+    A pipeline is described by --source and --storage, or by a bundle (--bundle; by default the one in the working
+    directory). Options override the bundle.
     """
 
 
-def _pairs(context: click.Context, option: click.Parameter, said: Sequence[str]) -> dict[str, str]:
-    pairs = [each.partition("=") for each in said]
-    wrong = next((key for key, equals, _ in pairs if not (key and equals)), None)
-    if wrong is not None:
-        message = f"`{wrong}` is not of the form key=value"
-        raise click.BadParameter(message, context, option)
-    return {key: value for key, _, value in pairs}
-
-
-def _listed(context: click.Context, option: click.Parameter, said: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name.strip() for each in said for name in each.split(",") if name.strip())
-
-
-def _seconds(context: click.Context, option: click.Parameter, said: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)?", said.strip().lower())
-    if match is None:
-        message = f"`{said}` is no duration; write it as `10 seconds` or `2 minutes`"
-        raise click.BadParameter(message, context, option)
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[(match[2] or "s")[0]]
-
-
-_OPTIONS = (
-    click.option(
-        "--source", "sources", multiple=True, metavar="GLOB", help="A source file, or `folder/**`; repeatable."
-    ),
-    click.option("--storage", type=_FOLDER, help="Folder for tables, checkpoints and event log."),
-    click.option("--schema", help="Where unqualified dataset names land."),
-    click.option("--catalog", help="The catalog's name, which may stand before names."),
-    click.option("--root-path", type=_FOLDER, help="Put on sys.path while source files load."),
-    click.option("--name", help="The pipeline's name."),
-    click.option(
-        "--set",
-        "configuration",
-        multiple=True,
-        callback=_pairs,
-        metavar="KEY=VALUE",
-        help="A value of the pipeline's configuration; repeatable.",
-    ),
-    click.option("--bundle", type=_FOLDER, help="Take all of this from the databricks.yml in a folder."),
-    click.option("--target", help="The bundle's target; its default target by default."),
-    click.option("--pipeline", help="The key of the bundle's pipeline, if it has several."),
-    click.option(
-        "--var",
-        "variables",
-        multiple=True,
-        callback=_pairs,
-        metavar="NAME=VALUE",
-        help="A value for a variable of the bundle; repeatable.",
-    ),
-)
-
-
-def _with_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the pipeline's options, as one value, and tell its errors plainly."""
-
-    @click.option("--traceback", is_flag=True, help="With an error, show where in the program it arose.")
-    @functools.wraps(function)
-    def command(traceback: bool, **said: Any) -> None:
-        own = {name: said.pop(name) for name in list(said) if name not in Options.__dataclass_fields__}
-        with _told_plainly(traceback):
-            function(Options(**said), **own)
-
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-@contextmanager
-def _told_plainly(traceback: bool) -> Iterator[None]:
-    try:
-        yield
-    except click.ClickException:
-        raise
-    except Exception as error:
-        if traceback:
-            python_traceback.print_exception(error)
-        elif isinstance(error, LocalPipelineError):
-            click.echo(str(error), err=True)
-        else:
-            click.echo(f"{type(error).__name__}: {error}\n  --traceback shows where this arose", err=True)
-        sys.exit(1)
-
-
 @main.command()
-@_with_options
-@click.option("--refresh", multiple=True, callback=_listed, metavar="A,B", help="Only these datasets.")
-@click.option("--full-refresh", multiple=True, callback=_listed, metavar="A,B", help="Build these anew.")
-@click.option("--full-refresh-all", is_flag=True, help="Build all anew.")
-@click.option("--continuous", is_flag=True, help="Go on until Ctrl-C or SIGTERM, which end it at a batch boundary.")
+@pipeline_options
+@selection_options
+@click.option("--continuous", is_flag=True, help="Keep running until Ctrl-C or SIGTERM; stops at a batch boundary.")
 @click.option(
     "--trigger-interval",
     default="5 seconds",
-    callback=_seconds,
+    callback=seconds,
     show_default=True,
-    help="With --continuous: from one look for new rows to the next.",
+    help="With --continuous: time between checks for new rows.",
 )
-def run(
-    options: Options,
-    refresh: tuple[str, ...],
-    full_refresh: tuple[str, ...],
-    full_refresh_all: bool,
-    continuous: bool,
-    trigger_interval: float,
-) -> None:
-    """Bring the datasets up to date: one update. The exit status is 0 only if it completes."""
-    told = settings(options)
-    told.check_secrets()
-    if told.continuous and not continuous:
-        click.echo("The bundle says `continuous: true`; without --continuous this is one update.")
-    pipeline = told.pipeline(told.stored(), Terminal())
+def run(options: Options, selection: Selection, continuous: bool, trigger_interval: float) -> None:
+    """Run one update. The exit status is 0 only if it completes."""
+    chosen = settings(options)
+    chosen.check_secrets()
+    if chosen.continuous and not continuous:
+        click.echo(
+            "The bundle sets `continuous: true`, but this is a single update; pass --continuous to keep it running."
+        )
+    pipeline = chosen.pipeline(chosen.storage_folder(), Terminal())
     try:
         if continuous:
-            # Spark, when it starts, takes Ctrl-C for itself.
+            # Starting Spark replaces the Ctrl-C handler, so it has to happen before ours is installed.
             _ = pipeline.spark
             stop = stop_on_signal(lambda text: click.echo(text, err=True))
-            pipeline.run_continuously(stop, trigger_interval, refresh, full_refresh, full_refresh_all)
+            pipeline.run_continuously(stop, trigger_interval, **vars(selection))
         else:
-            pipeline.run(refresh, full_refresh, full_refresh_all)
+            pipeline.run(**vars(selection))
     finally:
         if (page := pipeline.storage.system / "report" / "index.html").exists():
             click.echo(f"report: {page}")
-    click.echo(f"tables: {told.stored() / 'tables'}")
+    click.echo(f"tables: {chosen.storage_folder() / 'tables'}")
 
 
 @main.command("dry-run")
-@_with_options
+@pipeline_options
 def dry_run(options: Options) -> None:
     """Load and check the declarations; run and write nothing."""
     resolved = _resolved(settings(options))
@@ -177,77 +76,54 @@ def dry_run(options: Options) -> None:
 
 @main.command()
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
-@_with_options
+@pipeline_options
 def graph(options: Options, form: str) -> None:
-    """Print the datasets in order, each with its kind, its inputs and where it is declared."""
+    """Print the datasets in dependency order. Text shows name, kind, location of the declaration, and inputs."""
     click.echo(FORMATS[form](_resolved(settings(options))), nl=False)
 
 
-def _resolved(told: Settings) -> Graph:
-    with tempfile.TemporaryDirectory(prefix="dlt_local-") as nowhere:
-        return told.pipeline(told.storage or Path(nowhere)).dry_run()
+def _resolved(chosen: Settings) -> Graph:
+    with tempfile.TemporaryDirectory(prefix="dlt_local-") as empty:
+        return chosen.pipeline(chosen.storage or Path(empty)).dry_run()
 
 
 @main.command()
-@_with_options
+@pipeline_options
 def shell(options: Options) -> None:
-    """A Python prompt with spark, the pipeline and its tables at hand."""
-    told = settings(options)
-    told.check_secrets()
-    interact(told.pipeline(told.stored(), Terminal()))
+    """Open a Python prompt with the pipeline and its tables."""
+    chosen = settings(options)
+    chosen.check_secrets()
+    interact(chosen.pipeline(chosen.storage_folder(), Terminal()))
 
 
 @main.command()
-@click.option("--all", "every", is_flag=True, help="The events of all updates, not of the last one only.")
-@click.option("--json", "as_json", is_flag=True, help="Whole events, as JSON Lines.")
-@_with_options
-def events(options: Options, every: bool, as_json: bool) -> None:
-    """Print the event log of the last update."""
-    told = settings(options, needs_sources=False)
-    pipeline = told.pipeline(told.stored())
+@click.option("--all", "all_updates", is_flag=True, help="Events of all updates, not only of the last one.")
+@click.option("--json", "as_json", is_flag=True, help="Whole events as JSON Lines.")
+@pipeline_options
+def events(options: Options, all_updates: bool, as_json: bool) -> None:
+    """Print the events of the last update."""
+    chosen = settings(options, needs_sources=False)
+    pipeline = chosen.pipeline(chosen.storage_folder())
     if not delta_log.exists(pipeline.storage.event_log):
-        message = f"no update has run on {told.stored()}"
+        message = f"no update has run on {chosen.storage_folder()}"
         raise LocalPipelineError(message)
-    found = pipeline.event_log().collect()
-    last = next((each.origin.update_id for each in reversed(found)), None)
-    shown = [each for each in found if every or each.origin.update_id == last]
+    recorded = pipeline.event_log().collect()
+    shown = recorded if all_updates else event_table.last_update(recorded)
     if as_json:
-        for event in shown:
-            told_event = {**event.asDict(recursive=True), "timestamp": _utc(event).isoformat(timespec="milliseconds")}
-            click.echo(json.dumps(told_event))
+        event_table.print_json(shown)
     else:
-        _print_events(shown)
-
-
-def _print_events(shown: Sequence[Row]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for header in ("time (UTC)", "level", "event", "dataset", "message"):
-        table.add_column(header, overflow="fold")
-    for event in shown:
-        time = f"{_utc(event):%Y-%m-%d %H:%M:%S}"
-        cells = (time, event.level, event.event_type, event.origin.dataset_name or "", event.message)
-        table.add_row(*map(escape, cells))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 200
-    console.print(table)
-
-
-def _utc(event: Row) -> datetime:
-    # Spark hands timestamps out in this machine's zone, without naming it.
-    time: datetime = event.timestamp
-    return time.astimezone(UTC)
+        event_table.print_table(shown)
 
 
 @main.command()
 def compatibility() -> None:
-    """Print what of Delta Live Tables runs here, as Markdown."""
+    """Print the supported features as Markdown."""
     click.echo(features.page(), nl=False)
 
 
 @main.command("jars")
 @click.argument("configuration", default="spark")
 def fetch_jars(configuration: str) -> None:
-    """Fetch the JVM parts ahead of need; print their folder."""
-    with _told_plainly(traceback=False):
+    """Download the JVM libraries and print their folder."""
+    with plain_errors():
         click.echo(jars.jars(configuration)[0].parent)

@@ -1,4 +1,4 @@
-"""What a pipeline is run with on the command line: the bundle's word, and the options' over it."""
+"""The settings that a command runs a pipeline with: command-line options override the bundle's."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from dlt_local.updates.pipeline import LocalPipeline
 
 
 class SettingMissing(LocalPipelineError):
-    """Something is needed that neither the options nor a bundle say."""
+    """A setting is needed that neither the options nor a bundle provide."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What was said on the command line; None, or empty, is nothing."""
+    """Options given on the command line; None or empty if not given."""
 
     sources: tuple[str, ...] = ()
     storage: Path | None = None
@@ -32,14 +32,14 @@ class Options:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def asks_for_bundle(self) -> bool:
-        """True where an option makes sense with a bundle only."""
+    def needs_bundle(self) -> bool:
+        """True if an option is given that makes sense only with a bundle."""
         return bool(self.bundle or self.target or self.pipeline or self.variables)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All that a `LocalPipeline` is made of."""
+    """Everything needed to make a `LocalPipeline`."""
 
     name: str
     sources: tuple[str, ...]
@@ -49,33 +49,35 @@ class Settings:
     root_path: Path | None
     configuration: Mapping[str, str]
     secrets: tuple[str, ...] = ()
-    """Keys of the configuration whose values only Databricks can look up."""
+    """Configuration keys whose values only a Databricks workspace can look up."""
     continuous: bool = False
 
-    def stored(self) -> Path:
+    def storage_folder(self) -> Path:
         """The storage folder.
 
         Raises:
-            SettingMissing: none was said.
+            SettingMissing: there is none.
         """
         if self.storage is None:
-            message = "no storage folder is said\n  fix: give one by --storage, or take it from a bundle by --bundle"
+            message = (
+                "no storage folder is given\n  fix: pass --storage, or --bundle with a folder that has a databricks.yml"
+            )
             raise SettingMissing(message)
         return self.storage
 
     def check_secrets(self) -> None:
-        """Make sure that no value is a reference to a secret.
+        """Check that no configuration value refers to a secret.
 
         Raises:
-            SettingMissing: one is; nothing on this machine can look it up.
+            SettingMissing: one does; nothing on this machine can look it up.
         """
         if self.secrets:
-            told = "\n".join(f"  {key} is {self.configuration[key]}" for key in self.secrets)
-            message = f"the configuration names secrets of a Databricks workspace, which cannot be read here:\n{told}"
-            raise SettingMissing(f"{message}\n  fix: give the value by --set, or run a target that needs none")
+            values = "\n".join(f"  {key} is {self.configuration[key]}" for key in self.secrets)
+            message = f"the configuration refers to secrets of a Databricks workspace, not readable here:\n{values}"
+            raise SettingMissing(f"{message}\n  fix: pass the values with --set, or run a target without secrets")
 
     def pipeline(self, storage: Path, progress: Progress | None = None) -> LocalPipeline:
-        """The pipeline, on a storage folder."""
+        """The pipeline with its tables in ``storage``."""
         return LocalPipeline(
             name=self.name,
             sources=self.sources,
@@ -89,16 +91,16 @@ class Settings:
 
 
 def settings(options: Options, needs_sources: bool = True) -> Settings:
-    """Put the options over the bundle's settings.
+    """Combine the options with the bundle's settings.
 
-    A bundle is read if an option speaks of one, or else if nothing says what to run (with ``needs_sources``) or
-    where its storage lies; then it is the one in the working directory.
+    A bundle is read if an option refers to one, or if the sources (without ``needs_sources``: the storage) are not
+    given as options; by default it is the bundle in the working directory.
 
     Raises:
-        BundleError: the bundle has faults.
-        SettingMissing: nothing says what to run.
+        BundleError: the bundle has errors.
+        SettingMissing: neither options nor a bundle describe the pipeline.
     """
-    if options.asks_for_bundle or not (options.sources if needs_sources else options.storage):
+    if options.needs_bundle or not (options.sources if needs_sources else options.storage):
         return _over_bundle(options, _pipeline_of_bundle(options))
     return Settings(
         name=options.name or (options.storage.name if options.storage else "pipeline"),
@@ -113,9 +115,9 @@ def settings(options: Options, needs_sources: bool = True) -> Settings:
 
 def _pipeline_of_bundle(options: Options) -> BundlePipeline:
     folder = options.bundle or Path()
-    if not options.asks_for_bundle and not any((folder / name).is_file() for name in FILE_NAMES):
-        fix = "give --source and --storage, or --bundle with a folder that has a databricks.yml"
-        message = f"nothing says what to run\n  fix: {fix}"
+    if not options.needs_bundle and not any((folder / name).is_file() for name in FILE_NAMES):
+        fix = "pass --source and --storage, or --bundle with a folder that has a databricks.yml"
+        message = f"no pipeline is given\n  fix: {fix}"
         raise SettingMissing(message)
     return bundle_pipeline(read_bundle(folder, options.target, options.variables), options.pipeline)
 

@@ -1,78 +1,71 @@
-"""A Python prompt with a pipeline at hand: `spark`, `pipeline`, `tables`, `run()`, `show("gold.orders")`."""
+"""A Python prompt for a pipeline: `spark`, `pipeline`, `tables`, `run()`, `show("gold.orders")`."""
 
 import code
 import rlcompleter
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
 
-from dlt_local.delta import delta_log
 from dlt_local.errors import LocalPipelineError, did_you_mean
 from dlt_local.flows.outcomes import Update
+from dlt_local.updates import stored_tables
 from dlt_local.updates.pipeline import LocalPipeline
 
 _BANNER = """{name} on {storage}
-  tables.<schema>.<table>   a dataset as it stands; tables lists them
-  run()                     one update; run(full_refresh=["orders"]) ...
-  show("orders")            its first rows
-  pipeline, spark           the pipeline itself, and the session that it runs on
+  tables.<schema>.<table>   a table's stored rows; tables lists all tables
+  run()                     runs one update; run(full_refresh=["orders"]) ...
+  show("orders")            prints the first rows of a table
+  pipeline, spark           the pipeline, and the session that it runs on
 """
 
 
-class Names:
-    """The names below a schema, or the schemas: attributes, listed by dir() and completed by the Tab key."""
+class SchemaTables:
+    """The stored tables of one schema as attributes, listed by dir() and completed by the Tab key."""
 
-    def __init__(self, found: Mapping[str, object], what: str) -> None:
-        self._found = found
-        self._what = what
+    def __init__(self, pipeline: LocalPipeline, schema: str) -> None:
+        self._pipeline = pipeline
+        self._schema = schema
 
     def __dir__(self) -> list[str]:
-        return sorted(self._found)
-
-    def __getattr__(self, name: str) -> object:
-        if name not in self._found:
-            message = f"there is no {self._what} {name}{did_you_mean(name, self._found)}"
-            raise AttributeError(message)
-        found = self._found[name]
-        return found() if callable(found) else found
-
-    def __repr__(self) -> str:
-        return "\n".join(
-            "\n".join(f"{name}.{below}" for below in dir(inner)) if isinstance(inner, Names) else name
-            for name, inner in sorted(self._found.items())
+        return sorted(
+            name.table for name in stored_tables.published(self._pipeline.storage) if name.schema == self._schema
         )
 
+    def __getattr__(self, table: str) -> DataFrame:
+        _check("table", table, dir(self))
+        return self._pipeline.table(f"`{self._schema}`.`{table}`")
 
-def tables(pipeline: LocalPipeline) -> Names:
-    """What stands in the storage now."""
-    folders = sorted((pipeline.storage.root / "tables").glob("*/*"))
-    schemas: dict[str, dict[str, object]] = {}
-    for folder in folders:
-        if delta_log.exists(folder):
-            schema, table = folder.parent.name, folder.name
-            schemas.setdefault(schema, {})[table] = lambda name=f"`{schema}`.`{table}`": pipeline.table(name)
-    return Names({schema: Names(found, "table") for schema, found in schemas.items()}, "schema")
+    def __repr__(self) -> str:
+        return "\n".join(dir(self))
 
 
-class _Now:
-    """`tables` as the storage stands whenever it is asked."""
+class Tables:
+    """The schemas with stored tables as attributes; every use reads the storage again."""
 
     def __init__(self, pipeline: LocalPipeline) -> None:
         self._pipeline = pipeline
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(tables(self._pipeline), name)
-
     def __dir__(self) -> list[str]:
-        return dir(tables(self._pipeline))
+        return sorted({name.schema for name in stored_tables.published(self._pipeline.storage)})
+
+    def __getattr__(self, schema: str) -> SchemaTables:
+        _check("schema", schema, dir(self))
+        return SchemaTables(self._pipeline, schema)
 
     def __repr__(self) -> str:
-        return repr(tables(self._pipeline)) or "no table yet: run()"
+        return "\n".join(map(str, stored_tables.published(self._pipeline.storage))) or "no table yet: run()"
 
 
-def at_hand(pipeline: LocalPipeline) -> dict[str, object]:
-    """The prompt's names."""
+def _check(kind: str, name: str, known: Iterable[str]) -> None:
+    names = list(known)
+    if name not in names:
+        message = f"there is no {kind} {name}{did_you_mean(name, names)}"
+        raise AttributeError(message)
+
+
+def prompt_names(pipeline: LocalPipeline) -> dict[str, object]:
+    """The names that are defined at the prompt."""
 
     def run(**selection: object) -> Update | None:
         try:
@@ -82,15 +75,14 @@ def at_hand(pipeline: LocalPipeline) -> dict[str, object]:
             return None
 
     def show(name: str, rows: int = 20) -> None:
-        frame: DataFrame = pipeline.table(name)
-        frame.show(rows, truncate=False)
+        pipeline.table(name).show(rows, truncate=False)
 
-    return {"spark": pipeline.spark, "pipeline": pipeline, "tables": _Now(pipeline), "run": run, "show": show}
+    return {"spark": pipeline.spark, "pipeline": pipeline, "tables": Tables(pipeline), "run": run, "show": show}
 
 
 def interact(pipeline: LocalPipeline) -> None:
-    """Read, evaluate, print, until the input ends."""
-    names = at_hand(pipeline)
+    """Read and evaluate Python until the input ends."""
+    names = prompt_names(pipeline)
     try:
         import readline
     except ImportError:

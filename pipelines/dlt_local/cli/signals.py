@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish to end at a batch boundary; a second one ends at once."""
+"""Turns Ctrl-C and SIGTERM into a request to stop at a batch boundary; a second signal stops immediately."""
 
 import os
 import signal
@@ -7,10 +7,10 @@ from collections.abc import Callable
 from types import FrameType
 
 
-def stop_on_signal(tell: Callable[[str], None]) -> threading.Event:
-    """From now on the first SIGINT or SIGTERM sets the event, the second ends the process.
+def stop_on_signal(notify: Callable[[str], None]) -> threading.Event:
+    """From now on the first SIGINT or SIGTERM sets the returned event, and the second ends the process.
 
-    Killed at once is no harm to the tables: the next update finishes what was begun.
+    Ending the process does no harm to the tables: the next update finishes what was started.
     """
     stop = threading.Event()
 
@@ -18,7 +18,7 @@ def stop_on_signal(tell: Callable[[str], None]) -> threading.Event:
         if stop.is_set():
             os._exit(128 + number)
         stop.set()
-        tell("Stopping at the next batch boundary; once more ends it at once.")
+        notify("Stopping at the next batch boundary; a second signal stops immediately.")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)

@@ -1,1 +1,1 @@
-"""What an update tells people: event log, progress, report, graph drawing; secrets redacted everywhere."""
+"""What an update reports: event log, progress, report page, graph drawing; secrets are redacted everywhere."""

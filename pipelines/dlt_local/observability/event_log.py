@@ -1,15 +1,15 @@
-"""The event log: what an update did, in Databricks' columns and words, as a Delta table.
+"""The event log: a Delta table of what each update did, with Databricks' columns and event types.
 
-Each event is first a line of a journal file, so that a killed update has told what it did; at the update's end, or at
-the start of the next one, the journal is appended to the table, once. That is done without Spark: a hundred rows are
-written in ten milliseconds, not in half a second of every update.
+Each event is first appended to a journal file, so that the events of a killed update survive. The journal is appended
+to the table exactly once, at the end of its update or at the start of the next one. This bypasses Spark: a hundred rows
+take ten milliseconds instead of half a second.
 """
 
 import json
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -23,15 +23,15 @@ from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage
 
 Hook = Callable[[dict[str, Any]], object]
-Level = Literal["INFO", "WARN", "ERROR", "METRICS"]
+Level = Literal["INFO", "WARN", "ERROR"]
 
-HOOK_FAILED = "hook_progress"
+_HOOK_FAILED = "hook_progress"
 
-_TEXT, _WHOLE = pyarrow.string(), pyarrow.int64()
+_TEXT, _INTEGER = pyarrow.string(), pyarrow.int64()
 _SCHEMA = pyarrow.schema(
     {
         "id": _TEXT,
-        "sequence": pyarrow.struct({"data_plane_id": pyarrow.struct({"instance": _TEXT, "seq_no": _WHOLE})}),
+        "sequence": pyarrow.struct({"data_plane_id": pyarrow.struct({"instance": _TEXT, "seq_no": _INTEGER})}),
         "origin": pyarrow.struct(
             {
                 "pipeline_id": _TEXT,
@@ -39,7 +39,7 @@ _SCHEMA = pyarrow.schema(
                 "update_id": _TEXT,
                 "dataset_name": _TEXT,
                 "flow_name": _TEXT,
-                "batch_id": _WHOLE,
+                "batch_id": _INTEGER,
             }
         ),
         "timestamp": pyarrow.timestamp("us", tz="UTC"),
@@ -59,15 +59,29 @@ _SCHEMA = pyarrow.schema(
 
 
 @dataclass(frozen=True)
-class Killed:
+class Event:
+    """One event; ``details`` is the JSON object under its event type."""
+
+    event_type: str
+    message: str
+    details: Mapping[str, object] = field(default_factory=dict)
+    level: Level = "INFO"
+    dataset: str | None = None
+    flow: str | None = None
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class KilledUpdate:
     """An update whose process was killed."""
 
     update_id: str
     started: str
+    """UTC, ISO 8601."""
 
 
 class EventLog:
-    """Takes events of one update."""
+    """Records the events of one update; safe to use from several threads."""
 
     def __init__(
         self, storage: Storage, pipeline: str, update_id: str, redact: Callable[[str], str] = lambda text: text
@@ -77,97 +91,73 @@ class EventLog:
         self._pipeline = pipeline
         self._update_id = update_id
         self._redact = redact
-        self._number = 0
-        self._journal_number = 0
+        self._sequence = 0
+        self._published = 0
         self._lock = threading.Lock()
         self._journals.mkdir(parents=True, exist_ok=True)
         self._journal = self._journals / f"{update_id}.jsonl"
         self._hooks: Sequence[Hook] = ()
 
-    def end_killed(self) -> list[Killed]:
-        """Write the end into the journals of updates that could not do so themselves, since they were killed."""
-        return [told for journal in sorted(self._journals.glob("*.jsonl")) if (told := self._end(journal)) is not None]
-
-    def _end(self, journal: Path) -> Killed | None:
-        events = _events(journal)
-        if not events or any(map(_is_end, events)):
-            return None
-        began, last = events[0], events[-1]
-        update_id = str(began["origin"]["update_id"])
-        sequence = {"data_plane_id": {"instance": update_id, "seq_no": last["sequence"]["data_plane_id"]["seq_no"] + 1}}
-        ended = last | {
-            "id": str(uuid.uuid4()),
-            "sequence": sequence,
-            "origin": began["origin"],
-            "message": f"Update {update_id[:6]} is CANCELED: its process was killed.",
-            "level": "WARN",
-            "error": None,
-            "details": json.dumps({"update_progress": {"state": "CANCELED"}}),
-            "event_type": "update_progress",
-        }
-        with journal.open("a", encoding="utf-8") as out:
-            # The line that the kill cut off, if any, must not swallow this one.
-            out.write("\n" + json.dumps(ended) + "\n")
-        return Killed(update_id, str(began["timestamp"]))
-
-    def call(self, hooks: Sequence[Hook]) -> None:
-        """Let users' functions be called with each event from now on."""
+    def add_hooks(self, hooks: Sequence[Hook]) -> None:
+        """Call the user's event hooks with every event from now on."""
         self._hooks = hooks
 
-    def emit(
-        self,
-        event_type: str,
-        message: str,
-        details: Mapping[str, Any] | None = None,
-        *,
-        level: Level = "INFO",
-        dataset: str | None = None,
-        flow: str | None = None,
-        batch_id: int | None = None,
-        error: Exception | None = None,
-    ) -> None:
-        """Write one event down; from any thread."""
+    def emit(self, event: Event) -> None:
+        """Append one event to the journal and pass it to the hooks."""
         with self._lock:
-            self._number += 1
-            event = {
-                "id": str(uuid.uuid4()),
-                "sequence": {"data_plane_id": {"instance": self._update_id, "seq_no": self._number}},
-                "origin": {
-                    "pipeline_id": str(uuid.uuid5(uuid.NAMESPACE_URL, str(self._table))),
-                    "pipeline_name": self._pipeline,
-                    "update_id": self._update_id,
-                    "dataset_name": dataset,
-                    "flow_name": flow,
-                    "batch_id": batch_id,
-                },
-                "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                "message": self._redact(message),
-                "level": level,
-                "maturity_level": "STABLE",
-                "error": _told(error, self._redact),
-                "details": json.dumps({event_type: _cleaned(dict(details or {}), self._redact)}, default=str),
-                "event_type": event_type,
-            }
+            self._sequence += 1
+            row = self._row(event)
             with self._journal.open("a", encoding="utf-8") as journal:
-                journal.write(json.dumps(event) + "\n")
-        if event_type != HOOK_FAILED:
-            self._tell_hooks(event)
+                journal.write(json.dumps(row) + "\n")
+        # A hook that fails on its own failure event would fail forever.
+        if event.event_type != _HOOK_FAILED:
+            self._call_hooks(row)
 
-    def _tell_hooks(self, event: Mapping[str, Any]) -> None:
+    def _row(self, event: Event) -> dict[str, Any]:
+        return {
+            "id": str(uuid.uuid4()),
+            "sequence": _sequence(self._update_id, self._sequence),
+            "origin": {
+                "pipeline_id": str(uuid.uuid5(uuid.NAMESPACE_URL, str(self._table))),
+                "pipeline_name": self._pipeline,
+                "update_id": self._update_id,
+                "dataset_name": event.dataset,
+                "flow_name": event.flow,
+                "batch_id": None,
+            },
+            "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "message": self._redact(event.message),
+            "level": event.level,
+            "maturity_level": "STABLE",
+            "error": _error(event.error, self._redact),
+            "details": json.dumps({event.event_type: _redacted(event.details, self._redact)}, default=str),
+            "event_type": event.event_type,
+        }
+
+    def _call_hooks(self, row: Mapping[str, Any]) -> None:
         for hook in self._hooks:
             try:
-                hook(dict(event))
+                hook(dict(row))
             except Exception as error:
                 name = getattr(hook, "__name__", str(hook))
-                self.emit(HOOK_FAILED, f"Event hook '{name}' failed: {error}", level="WARN", error=error)
+                self.emit(Event(_HOOK_FAILED, f"Event hook '{name}' failed: {error}", level="WARN", error=error))
+
+    def close_killed_updates(self) -> list[KilledUpdate]:
+        """Append the missing final event to the journals of updates that were killed, and list those updates."""
+        return [each for journal in sorted(self._journals.glob("*.jsonl")) if (each := _close(journal)) is not None]
 
     def publish(self) -> None:
-        """Append every journal to the table, those of killed updates too; each once. What follows goes to a new one."""
+        """Append all journals to the table, those of killed updates included; later events go to a new journal."""
         with self._lock:
-            self._journal_number += 1
-            self._journal = self._journals / f"{self._update_id}-{self._journal_number}.jsonl"
+            self._published += 1
+            self._journal = self._journals / f"{self._update_id}-{self._published}.jsonl"
         for journal in sorted(self._journals.glob("*.jsonl")):
             _publish(journal, self._table)
+
+
+def read(session: SparkSession, storage: Storage) -> DataFrame:
+    """The event log with Databricks' columns, oldest event first."""
+    return session.read.format("delta").load(str(storage.event_log)).orderBy("timestamp", "sequence")
 
 
 def _publish(journal: Path, table: Path) -> None:
@@ -181,23 +171,44 @@ def _publish(journal: Path, table: Path) -> None:
     journal.unlink()
 
 
-def read(session: SparkSession, storage: Storage) -> DataFrame:
-    """The event log, oldest first; Databricks' columns."""
-    return session.read.format("delta").load(str(storage.event_log)).orderBy("timestamp", "sequence")
+def _close(journal: Path) -> KilledUpdate | None:
+    events = _events(journal)
+    if not events or any(map(_is_final, events)):
+        return None
+    first, last = events[0], events[-1]
+    update_id = str(first["origin"]["update_id"])
+    canceled = last | {
+        "id": str(uuid.uuid4()),
+        "sequence": _sequence(update_id, last["sequence"]["data_plane_id"]["seq_no"] + 1),
+        "origin": first["origin"],
+        "message": f"Update {update_id[:6]} is CANCELED: its process was killed.",
+        "level": "WARN",
+        "error": None,
+        "details": json.dumps({"update_progress": {"state": "CANCELED"}}),
+        "event_type": "update_progress",
+    }
+    with journal.open("a", encoding="utf-8") as out:
+        # The kill may have truncated the last line; starting a new line keeps this event separate from it.
+        out.write("\n" + json.dumps(canceled) + "\n")
+    return KilledUpdate(update_id, str(first["timestamp"]))
 
 
-def _is_end(event: Mapping[str, Any]) -> bool:
-    told = json.loads(event["details"]).get("update_progress", {})
-    return told.get("state") in ("COMPLETED", "FAILED", "CANCELED")
+def _sequence(update_id: str, number: int) -> dict[str, Any]:
+    return {"data_plane_id": {"instance": update_id, "seq_no": number}}
+
+
+def _is_final(event: Mapping[str, Any]) -> bool:
+    progress = json.loads(event["details"]).get("update_progress", {})
+    return progress.get("state") in ("COMPLETED", "FAILED", "CANCELED")
 
 
 def _events(journal: Path) -> list[dict[str, Any]]:
-    """A journal's events, without a line that a kill cut off."""
+    """The events of a journal, without a line that a kill truncated."""
     lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
-    return [event for line in lines if (event := _read(line)) is not None]
+    return [event for line in lines if (event := _parse(line)) is not None]
 
 
-def _read(line: str) -> dict[str, Any] | None:
+def _parse(line: str) -> dict[str, Any] | None:
     try:
         event: dict[str, Any] = json.loads(line)
     except ValueError:
@@ -205,16 +216,16 @@ def _read(line: str) -> dict[str, Any] | None:
     return event
 
 
-def _cleaned(value: object, redact: Callable[[str], str]) -> object:
-    # Text by text, so that what comes out is JSON still.
+def _redacted(value: object, redact: Callable[[str], str]) -> object:
+    # Redacting string by string, not the JSON text, keeps the result valid JSON.
     if isinstance(value, Mapping):
-        return {key: _cleaned(inner, redact) for key, inner in value.items()}
+        return {key: _redacted(inner, redact) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_cleaned(inner, redact) for inner in value]
+        return [_redacted(inner, redact) for inner in value]
     return redact(value) if isinstance(value, str) else value
 
 
-def _told(error: Exception | None, redact: Callable[[str], str]) -> dict[str, Any] | None:
+def _error(error: Exception | None, redact: Callable[[str], str]) -> dict[str, Any] | None:
     if error is None:
         return None
     return {"fatal": True, "exceptions": [{"class_name": type(error).__name__, "message": redact(str(error))}]}

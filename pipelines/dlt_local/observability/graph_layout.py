@@ -1,10 +1,12 @@
-"""Where the boxes of a drawn graph stand: in layers, in an order that lets few lines cross."""
+"""Lays out a drawn graph: boxes in layers, ordered so that few lines cross."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 _SWEEPS = 8
+_Line = tuple[str, ...]
+_Neighbours = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -17,15 +19,15 @@ class Edge:
 
 @dataclass(frozen=True)
 class Layout:
-    """Boxes in layers. Between them stand free places, for the lines that pass a layer by."""
+    """Boxes in layers, with gaps between them for lines that pass a layer."""
 
     layers: tuple[tuple[str, ...], ...]
-    """The names of boxes and free places, from the first layer to the last, each from top to bottom."""
-    lines: tuple[tuple[str, ...], ...]
-    """Each edge as the names that it leads through: a box, free places if it is long, a box."""
+    """The names of boxes and gaps, from the first layer to the last, each from top to bottom."""
+    lines: tuple[_Line, ...]
+    """Each edge as the names on its way: a box, one gap per layer that it passes, a box."""
 
-    def place(self, name: str) -> tuple[int, int]:
-        """The number of a name's layer and its place in it."""
+    def position(self, name: str) -> tuple[int, int]:
+        """The number of a name's layer, and its row in that layer."""
         return next((i, layer.index(name)) for i, layer in enumerate(self.layers) if name in layer)
 
 
@@ -33,8 +35,8 @@ def layered(names: Sequence[str], edges: Sequence[Edge]) -> Layout:
     """Lay a graph out.
 
     Args:
-        names: the boxes, each behind all that leads to it.
-        edges: between them, without circles.
+        names: the boxes in topological order.
+        edges: the lines between them; without cycles.
     """
     layer_of: dict[str, int] = {}
     for name in names:
@@ -44,51 +46,52 @@ def layered(names: Sequence[str], edges: Sequence[Edge]) -> Layout:
     for name in names:
         layers[layer_of[name]].append(name)
     for line in lines:
-        for layer, free in enumerate(line[1:-1], layer_of[line[0]] + 1):
-            layers[layer].append(free)
+        for layer, gap in enumerate(line[1:-1], layer_of[line[0]] + 1):
+            layers[layer].append(gap)
     return Layout(_untangled(layers, lines), lines)
 
 
-def _line(edge: Edge, layer_of: dict[str, int]) -> tuple[str, ...]:
+def _line(edge: Edge, layer_of: Mapping[str, int]) -> _Line:
     passed = range(layer_of[edge.source] + 1, layer_of[edge.target])
     return (edge.source, *(f"{edge.source}>{edge.target}@{layer}" for layer in passed), edge.target)
 
 
-def _untangled(layers: list[list[str]], lines: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Order each layer by the middle of its neighbours, forth and back, and keep the best order seen."""
-    before: dict[str, list[str]] = {}
-    behind: dict[str, list[str]] = {}
+def _untangled(layers: list[list[str]], lines: Sequence[_Line]) -> tuple[tuple[str, ...], ...]:
+    """Sort each layer by the mean position of its neighbours, sweeping forwards and backwards; the best order wins."""
+    left: dict[str, list[str]] = {}
+    right: dict[str, list[str]] = {}
     for line in lines:
-        for one, other in pairwise(line):
-            before.setdefault(other, []).append(one)
-            behind.setdefault(one, []).append(other)
+        for source, target in pairwise(line):
+            left.setdefault(target, []).append(source)
+            right.setdefault(source, []).append(target)
     best = [list(layer) for layer in layers]
     for sweep in range(_SWEEPS):
-        forth = sweep % 2 == 0
-        for layer in range(len(layers)) if forth else reversed(range(len(layers))):
-            neighbour = layer - 1 if forth else layer + 1
-            if 0 <= neighbour < len(layers):
-                _order(layers[layer], layers[neighbour], before if forth else behind)
-        if _crossings(layers, behind) < _crossings(best, behind):
+        if sweep % 2 == 0:
+            for fixed, layer in pairwise(layers):
+                _sort(layer, fixed, left)
+        else:
+            for fixed, layer in pairwise(reversed(layers)):
+                _sort(layer, fixed, right)
+        if _crossings(layers, right) < _crossings(best, right):
             best = [list(layer) for layer in layers]
     return tuple(tuple(layer) for layer in best)
 
 
-def _order(layer: list[str], fixed: list[str], neighbours: dict[str, list[str]]) -> None:
-    place = {name: number for number, name in enumerate(fixed)}
-    own = {name: number for number, name in enumerate(layer)}
+def _sort(layer: list[str], fixed: Sequence[str], neighbours: _Neighbours) -> None:
+    row_in_fixed = {name: row for row, name in enumerate(fixed)}
+    row_in_layer = {name: row for row, name in enumerate(layer)}
 
-    def middle(name: str) -> float:
-        places = [place[other] for other in neighbours.get(name, ())]
-        return sum(places) / len(places) if places else own[name]
+    def mean_row(name: str) -> float:
+        rows = [row_in_fixed[other] for other in neighbours.get(name, ())]
+        return sum(rows) / len(rows) if rows else row_in_layer[name]
 
-    layer.sort(key=middle)
+    layer.sort(key=mean_row)
 
 
-def _crossings(layers: list[list[str]], behind: dict[str, list[str]]) -> int:
+def _crossings(layers: Sequence[Sequence[str]], right: _Neighbours) -> int:
     total = 0
     for layer, following in pairwise(layers):
-        place = {name: number for number, name in enumerate(following)}
-        ends = [place[other] for name in layer for other in sorted(behind.get(name, ()), key=place.__getitem__)]
+        row = {name: number for number, name in enumerate(following)}
+        ends = [row[other] for name in layer for other in sorted(right.get(name, ()), key=row.__getitem__)]
         total += sum(1 for i, first in enumerate(ends) for second in ends[i + 1 :] if first > second)
     return total

@@ -1,7 +1,7 @@
-"""Secrets are taken out of every text that the engine writes: event log, report, errors.
+"""Redacts secrets from every text that the engine writes: event log, report, errors.
 
-Two ways, both always: values of configuration keys and sink options that are secret by their name are known and
-replaced wherever they stand; and in any text, what follows a name such as `password=` is.
+Two rules, always applied together: values of configuration keys and sink options with a secret name are replaced
+wherever they occur; and in any text, so is the value after a name such as `password=`.
 """
 
 import re
@@ -13,18 +13,18 @@ _NAMES = (
     r"password|passwd|pwd|secret|token|credentials?|api[._-]?key|access[._-]?key|account[._-]?key|private[._-]?key|jaas"
 )
 _SECRET_NAME = re.compile(rf"(?i){_NAMES}")
-# A value in quotes may hold spaces: `sasl.jaas.config` is a whole sentence.
+# A quoted value may contain spaces: `sasl.jaas.config` is a whole statement.
 _VALUE = r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\s,;&)}\]"']+)"""
 _GIVEN = re.compile(rf"""(?i)([\w.-]*(?:{_NAMES})[\w.-]*["'`]?\s*(?:=|:|->|,)\s*(?:Some\()?){_VALUE}""")
 _QUOTED = re.compile(rf"""(?i)(?:{_NAMES})\s*=\s*["']([^"']{{4,}})["']""")
 _JAAS = re.compile(r"(?i)(\.(?:Plain|Scram|OAuthBearer)LoginModule\s+\w+)([^;]*);")
 _IN_ADDRESS = re.compile(r"(://[^/\s:@]+:)[^/\s@]+@")
 _SHORT = 4
-"""A value of fewer letters is no secret to speak of, and replacing it would tear other words apart."""
+"""Shorter values are left alone: replacing them would corrupt unrelated words."""
 
 
 def is_secret(name: str) -> bool:
-    """True for a setting that is secret by its name.
+    """True for a setting whose name marks its value as secret.
 
     >>> is_secret("kafka.sasl.jaas.config"), is_secret("kafka.bootstrap.servers")
     (True, False)
@@ -33,10 +33,10 @@ def is_secret(name: str) -> bool:
 
 
 def secret_values(*settings: Mapping[str, str]) -> frozenset[str]:
-    """The values that stand under secret names; and of a whole sentence, what is secret in it by itself."""
-    found = {value for each in settings for name, value in each.items() if is_secret(name) and len(value) >= _SHORT}
-    quoted = {inner for value in found for inner in _QUOTED.findall(value)}
-    return frozenset(found | quoted)
+    """The values of settings with secret names, and the passwords quoted inside those values."""
+    values = {value for each in settings for name, value in each.items() if is_secret(name) and len(value) >= _SHORT}
+    quoted = {inner for value in values for inner in _QUOTED.findall(value)}
+    return frozenset(values | quoted)
 
 
 def redact(text: str, values: Iterable[str] = ()) -> str:
@@ -53,14 +53,33 @@ def redact(text: str, values: Iterable[str] = ()) -> str:
 
 
 def redact_error(error: BaseException, values: Iterable[str], seen: frozenset[int] = frozenset()) -> None:
-    """Take the secrets out of an error in place; a cause that holds one is cut off, for a traceback would print it."""
+    """Redact an error in place; a cause that still shows a secret is detached, because a traceback would print it."""
     values, seen = tuple(values), seen | {id(error)}
     error.args = tuple(redact(arg, values) if isinstance(arg, str) else arg for arg in error.args)
     for inner in getattr(error, "errors", ()):
         redact_error(inner, values, seen)
-    behind = error.__cause__ or error.__context__
-    if behind is None or id(behind) in seen:
+    cause = error.__cause__ or error.__context__
+    if cause is None or id(cause) in seen:
         return
-    redact_error(behind, values, seen)
-    if redact(str(behind), values) != str(behind):
+    redact_error(cause, values, seen)
+    if redact(str(cause), values) != str(cause):
         error.__cause__, error.__suppress_context__ = None, True
+
+
+class Redactor:
+    """Redacts text with the secret values known so far; sink options become known once the sources are loaded."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self._values = secret_values(settings)
+
+    def add(self, *settings: Mapping[str, str]) -> None:
+        """Redact the secret values of these settings too."""
+        self._values |= secret_values(*settings)
+
+    def __call__(self, text: str) -> str:
+        """The text without secrets."""
+        return redact(text, self._values)
+
+    def error(self, error: BaseException) -> None:
+        """Redact an error in place."""
+        redact_error(error, self._values)

@@ -1,1 +1,1 @@
-"""Updates: a pipeline, one update of it, and the order in which its datasets run."""
+"""Updates: what a pipeline is, one update of it, and the order in which its datasets run."""

@@ -1,7 +1,8 @@
-"""What the report tells of a table beyond an update's own counts: its newest source time, its rows by reason.
+"""Table measures for the report: newest source time, and row counts by the values of one column.
 
-Two table properties ask for it: `report.newest` names a timestamp column (a dot leads into a struct), `report.countBy`
-a column of few values. Both are answered from Delta's log and, for the counts, the files of new commits; no Spark job.
+Two table properties request them: `report.newest` names a timestamp column (a dot selects a field of a struct),
+`report.countBy` a column with few distinct values. Both read Delta's log and, for the counts, the data files of new
+commits; neither starts a Spark job.
 """
 
 from collections import Counter
@@ -24,32 +25,36 @@ COUNT_BY = "report.countBy"
 
 @dataclass(frozen=True)
 class Newest:
-    """The latest source time that a table's last filled commit brought, and how long after it that was."""
+    """The newest source time in a table's last commit with rows, and that commit's delay after it."""
 
     time: datetime
     lag_seconds: float
 
 
 def newest(table: Path, column: str) -> Newest | None:
-    """From the newest commit that added rows; None where no row of it has a time, or the column is no such."""
+    """The newest source time, from the last commit that added rows.
+
+    Returns:
+        None if no row of that commit has a time, or if the column is missing or no timestamp.
+    """
     commit = delta_log.newest_commit_with_rows(table)
     if commit is None:
         return None
     times = [time for stats in commit.statistics if (time := _time(stats.get("maxValues", {}), column))]
     if len(times) < len(commit.files):
-        # Delta keeps statistics of a table's first columns only.
+        # Delta collects statistics for a table's first columns only.
         times = [time for file in commit.files if (time := _time_in(table / unquote(file), column))]
     if not times:
         return None
     return Newest(max(times), (commit.at - max(times)).total_seconds())
 
 
-def _time(values: Mapping[str, Any], column: str) -> datetime | None:
-    told: Any = values
+def _time(statistics: Mapping[str, Any], column: str) -> datetime | None:
+    value: Any = statistics
     for part in column.split("."):
-        told = told.get(part) if isinstance(told, dict) else None
+        value = value.get(part) if isinstance(value, dict) else None
     try:
-        return datetime.fromisoformat(told) if isinstance(told, str) else None
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
 
@@ -69,7 +74,7 @@ def _time_in(file: Path, column: str) -> datetime | None:
 
 @dataclass(frozen=True)
 class Counts:
-    """A table's rows by one column's value, as of one version of one table."""
+    """A table's row counts by the values of one column, as of one version of the table."""
 
     table_id: str
     version: int
@@ -77,26 +82,32 @@ class Counts:
     rows: Mapping[str, int]
 
 
-def counts(table: Path, column: str, before: Counts | None) -> Counts | None:
-    """Count only the files that came since ``before``; all of them where it is not this table's, or files went.
+def counts(table: Path, column: str, previous: Counts | None) -> Counts | None:
+    """Count rows by value, reading only the files added since ``previous``.
+
+    All files are read if ``previous`` is of another table or column, or if files have been removed since.
 
     Returns:
-        None where the log does not tell which files the table has.
+        None if Delta's log does not list the table's files.
     """
     version, table_id = delta_log.version(table), delta_log.table_id(table)
     if version is None or table_id is None:
         return None
-    if before is not None and (before.table_id, before.column) == (table_id, column) and before.version <= version:
-        added = delta_log.files_added(table, before.version + 1)
+    if (
+        previous is not None
+        and (previous.table_id, previous.column) == (table_id, column)
+        and previous.version <= version
+    ):
+        added = delta_log.files_added(table, previous.version + 1)
         if added is not None:
-            return Counts(table_id, version, column, _sum(Counter(before.rows), table, added, column))
-    whole = delta_log.live_files(table)
-    return None if whole is None else Counts(table_id, version, column, _sum(Counter(), table, whole, column))
+            return Counts(table_id, version, column, _add(Counter(previous.rows), table, added, column))
+    live = delta_log.live_files(table)
+    return None if live is None else Counts(table_id, version, column, _add(Counter(), table, live, column))
 
 
-def _sum(rows: "Counter[str]", table: Path, files: tuple[str, ...], column: str) -> Mapping[str, int]:
+def _add(rows: "Counter[str]", table: Path, files: tuple[str, ...], column: str) -> Mapping[str, int]:
     for file in files:
-        read = pyarrow.parquet.read_table(table / unquote(file), columns=[column], partitioning=None)
-        for value in read.column(column).value_counts() if read.num_columns else ():
+        values = pyarrow.parquet.read_table(table / unquote(file), columns=[column], partitioning=None)
+        for value in values.column(column).value_counts() if values.num_columns else ():
             rows[str(value["values"].as_py())] += value["counts"].as_py()
     return dict(rows)

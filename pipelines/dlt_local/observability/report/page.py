@@ -1,71 +1,70 @@
-"""The report as HTML: values in, one file's text out."""
+"""Renders the report page: values in, the text of one HTML file out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from dlt_local.observability.report.runs import DatasetRun, Run
 
-_LOOKED_AT = 12
-"""So many updates stand side by side."""
+_SHOWN = 12
+"""Number of updates that are shown side by side."""
+_ON_VIOLATION = {"warn": "keep", "drop": "drop", "fail": "fail the update"}
 
 
-class ByValue(Protocol):
-    """A table's rows by the values of one column."""
+@dataclass(frozen=True)
+class Breakdown:
+    """A table's row counts by the values of one column."""
 
-    @property
-    def dataset(self) -> str:
-        """The table."""
-
-    @property
-    def column(self) -> str:
-        """The column."""
-
-    @property
-    def rows(self) -> object:
-        """Value -> rows."""
+    dataset: str
+    column: str
+    rows: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Trend:
-    """One expectation over the last updates."""
+    """One expectation's results in the last updates."""
 
     dataset: str
     name: str
     condition: str
     action: str
+    """warn, drop or fail."""
     results: tuple[tuple[str, int, int], ...]
-    """Of each update that checked it: when it started, rows that met it, rows that did not."""
+    """For each update that checked it: start time, rows that passed, rows that failed."""
+
+    @property
+    def on_violation(self) -> str:
+        """What happens to a row that fails."""
+        return _ON_VIOLATION[self.action]
 
     @property
     def passed(self) -> int:
-        """Rows that met it."""
+        """Rows that passed."""
         return sum(passed for _, passed, _ in self.results)
 
     @property
     def failed(self) -> int:
-        """Rows that did not."""
+        """Rows that failed."""
         return sum(failed for _, _, failed in self.results)
 
 
-def render(pipeline: str, runs: Sequence[Run], breakdowns: Sequence[ByValue], picture: str) -> str:
+def render(pipeline: str, runs: Sequence[Run], breakdowns: Sequence[Breakdown], picture: str) -> str:
     """The page.
 
     Args:
         pipeline: its name.
-        runs: the updates, oldest first; the last one is what the page is about.
-        breakdowns: tables whose rows are counted by a column.
-        picture: the graph as SVG, made by this program.
+        runs: the updates, oldest first; the page is about the last one.
+        breakdowns: row counts by value, one per table that requests them.
+        picture: the graph as trusted SVG.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"moment": _moment, "duration": _duration, "number": _number}
     template = environment.from_string(Path(__file__).with_name("page.html.j2").read_text(encoding="utf-8"))
-    recent = runs[-_LOOKED_AT:]
+    recent = runs[-_SHOWN:]
     return template.render(
         pipeline=pipeline,
         run=runs[-1],
@@ -79,19 +78,19 @@ def render(pipeline: str, runs: Sequence[Run], breakdowns: Sequence[ByValue], pi
 
 
 def trends(runs: Sequence[Run]) -> list[Trend]:
-    """Every expectation that some update checked, in the order of the last update that did."""
+    """Every expectation that any of these updates checked, in order of first appearance."""
     found: dict[tuple[str, str], Trend] = {}
     for run in runs:
         for dataset in run.datasets:
             for each in dataset.expectations:
-                before = found.get((dataset.name, each.name))
-                results = (*(before.results if before else ()), (run.started, each.passed, each.failed))
+                previous = found.get((dataset.name, each.name))
+                results = (*(previous.results if previous else ()), (run.started, each.passed, each.failed))
                 found[dataset.name, each.name] = Trend(dataset.name, each.name, each.condition, each.action, results)
     return list(found.values())
 
 
 def delays(runs: Sequence[Run]) -> list[DatasetRun]:
-    """Of each dataset that is asked for its newest source time, the last update that told it."""
+    """For each dataset with a measured newest source time, its result in the last update that measured it."""
     found = {each.name: each for run in runs for each in run.datasets if each.newest is not None}
     return list(found.values())
 

@@ -1,28 +1,31 @@
-"""What the report knows of an update: plain values, kept as JSON beside the page for the pages to come."""
+"""The values that the report stores of each update, and their JSON form beside the page."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dlt_local.observability.report.measures import Counts
+
 KEPT = 30
-"""So many updates are remembered."""
+"""Number of updates that are stored."""
 
 
 @dataclass(frozen=True)
 class ExpectationRun:
-    """How many rows met an expectation in one update."""
+    """An expectation's result in one update; counts are rows."""
 
     name: str
     condition: str
     action: str
+    """warn, drop or fail."""
     passed: int
     failed: int
 
 
 @dataclass(frozen=True)
 class DatasetRun:
-    """How one dataset fared in one update; counts are rows."""
+    """A dataset's result in one update; counts are rows."""
 
     name: str
     kind: str
@@ -35,15 +38,15 @@ class DatasetRun:
     deleted: int = 0
     dropped: int = 0
     written: Mapping[str, int] = field(default_factory=dict)
-    """Flow -> rows that it wrote or removed."""
+    """Flow -> rows that it wrote or deleted."""
     expectations: tuple[ExpectationRun, ...] = ()
     newest: str | None = None
-    """The latest source time among its rows, ISO 8601."""
+    """The newest source time among its rows, ISO 8601."""
     lag: float | None = None
-    """Seconds from that time to the commit that brought it."""
+    """Seconds from that time to the commit that added it."""
     error: str | None = None
     excerpt: tuple[tuple[int, str], ...] = ()
-    """The lines of source around what failed."""
+    """Numbered source lines around the declaration of a failed dataset."""
 
 
 @dataclass(frozen=True)
@@ -57,37 +60,62 @@ class Run:
     seconds: float
     datasets: tuple[DatasetRun, ...] = ()
     errors: tuple[str, ...] = ()
-    """Faults of declarations, which belong to no dataset."""
+    """Errors in declarations, which belong to no dataset."""
     notices: tuple[str, ...] = ()
 
     @property
     def written(self) -> int:
-        """Rows that the update wrote."""
+        """Rows that the update wrote or deleted."""
         return sum(d.rows + d.upserted + d.deleted for d in self.datasets)
 
 
-def to_json(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The newest updates, oldest first."""
-    return [dataclasses.asdict(run) for run in runs[-KEPT:]]
+@dataclass(frozen=True)
+class History:
+    """Everything that the next page needs from earlier updates."""
+
+    runs: tuple[Run, ...] = ()
+    """Oldest first."""
+    counts: Mapping[str, Counts] = field(default_factory=dict)
+    """Dataset -> its row counts by value."""
+    picture: str = ""
+    """The last graph drawing, SVG: reused while the declarations have errors."""
 
 
-def from_json(told: Sequence[Mapping[str, Any]]) -> tuple[Run, ...]:
-    """The other way round; fields that this version does not know are left out."""
-    return tuple(_run(each) for each in told)
+def to_json(history: History) -> dict[str, Any]:
+    """The history as JSON, with the newest `KEPT` updates."""
+    return {
+        "runs": [dataclasses.asdict(run) for run in history.runs[-KEPT:]],
+        "counts": {name: dataclasses.asdict(counts) for name, counts in history.counts.items()},
+        "picture": history.picture,
+    }
 
 
-def _run(told: Mapping[str, Any]) -> Run:
-    datasets = tuple(_dataset(each) for each in told.get("datasets", ()))
-    own = _known(Run, told) | {"datasets": datasets}
-    return Run(**{**own, "errors": tuple(told.get("errors", ())), "notices": tuple(told.get("notices", ()))})
+def from_json(stored: Mapping[str, Any]) -> History:
+    """The reverse of `to_json`; fields written by another version of the engine are ignored."""
+    return History(
+        runs=tuple(_run(each) for each in stored.get("runs", ())),
+        counts={name: Counts(**_known(Counts, each)) for name, each in stored.get("counts", {}).items()},
+        picture=stored.get("picture", ""),
+    )
 
 
-def _dataset(told: Mapping[str, Any]) -> DatasetRun:
-    expectations = tuple(ExpectationRun(**_known(ExpectationRun, each)) for each in told.get("expectations", ()))
-    excerpt = tuple((int(number), str(line)) for number, line in told.get("excerpt", ()))
-    return DatasetRun(**{**_known(DatasetRun, told), "expectations": expectations, "excerpt": excerpt})
+def _run(stored: Mapping[str, Any]) -> Run:
+    return Run(
+        **{
+            **_known(Run, stored),
+            "datasets": tuple(_dataset(each) for each in stored.get("datasets", ())),
+            "errors": tuple(stored.get("errors", ())),
+            "notices": tuple(stored.get("notices", ())),
+        }
+    )
 
 
-def _known(kind: type[Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def _dataset(stored: Mapping[str, Any]) -> DatasetRun:
+    expectations = tuple(ExpectationRun(**_known(ExpectationRun, each)) for each in stored.get("expectations", ()))
+    excerpt = tuple((int(number), str(line)) for number, line in stored.get("excerpt", ()))
+    return DatasetRun(**{**_known(DatasetRun, stored), "expectations": expectations, "excerpt": excerpt})
+
+
+def _known(kind: type[Any], stored: Mapping[str, Any]) -> dict[str, Any]:
     names = {field.name for field in dataclasses.fields(kind)}
-    return {name: value for name, value in told.items() if name in names}
+    return {name: value for name, value in stored.items() if name in names}

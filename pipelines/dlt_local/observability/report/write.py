@@ -1,60 +1,97 @@
-"""Writes the report: remembers the update beside those before it, measures its tables, makes the page."""
+"""Writes the report: adds the update to the history, measures its tables, renders the page."""
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from dlt_local.declarations.elements import Table
 from dlt_local.delta.storage import Storage, read_json, write_json
+from dlt_local.flows.outcomes import Update
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability import graph_drawing
+from dlt_local.observability.event_log import KilledUpdate
 from dlt_local.observability.report import measures, page
-from dlt_local.observability.report.runs import DatasetRun, Run, from_json, to_json
+from dlt_local.observability.report.collect import dataset_runs
+from dlt_local.observability.report.measures import Counts
+from dlt_local.observability.report.runs import DatasetRun, History, Run, from_json, to_json
 
 
-@dataclass(frozen=True)
-class Breakdown:
-    """A table's rows by the values of one column."""
+class ReportWriter:
+    """Writes the report of one update, as often as a continuous update asks for it."""
 
-    dataset: str
-    column: str
-    rows: Mapping[str, int]
+    def __init__(
+        self,
+        storage: Storage,
+        pipeline: str,
+        update_id: str,
+        killed: Sequence[KilledUpdate],
+        redact: Callable[[str], str],
+    ) -> None:
+        self._storage = storage
+        self._pipeline = pipeline
+        self._id = update_id
+        self._killed = [Run(each.update_id, "CANCELED", each.started, 0.0) for each in killed]
+        self._redact = redact
+        self._start = time.monotonic()
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+
+    def write(self, update: Update, state: str, notices: Sequence[str]) -> None:
+        """Report an update that has ended, or that is still RUNNING."""
+        datasets, shown = dataset_runs(update, self._redact), tuple(map(self._redact, notices))
+        self._write(dataclasses.replace(self._run(state), datasets=datasets, notices=shown), update.graph)
+
+    def write_errors(self, errors: Sequence[Exception]) -> None:
+        """Report an update that failed before any dataset ran."""
+        shown = tuple(self._redact(str(error)) for error in errors)
+        self._write(dataclasses.replace(self._run("FAILED"), errors=shown), None)
+
+    def _run(self, state: str) -> Run:
+        return Run(self._id, state, self._started, time.monotonic() - self._start)
+
+    def _write(self, run: Run, graph: Graph | None) -> None:
+        killed, self._killed = self._killed, []
+        write_report(self._storage, self._pipeline, run, killed, graph)
 
 
 def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run], graph: Graph | None) -> Path:
     """Add an update to the report.
 
     Args:
-        storage: of the pipeline.
-        pipeline: its name.
-        run: the update that has just ended.
+        storage: the pipeline's storage.
+        pipeline: the pipeline's name.
+        run: the current update.
         killed: updates that were killed since the last report.
-        graph: all datasets; None where the declarations have faults.
+        graph: all datasets; None if the declarations have errors.
 
     Returns:
         The page.
     """
     folder = storage.system / "report"
-    kept: dict[str, Any] = read_json(folder / "history.json") or {}
-    nodes = [node for node in graph.nodes if isinstance(node.dataset, Table)] if graph else []
-    measured = _with_newest(run, nodes, storage)
-    runs = _history(from_json(kept.get("runs", ())), killed, measured)
-    breakdowns = _breakdowns(nodes, storage, kept.get("counts", {})) if graph else kept.get("counts", {})
-    picture = _picture(graph, measured) if graph else kept.get("picture", "")
-    write_json(folder / "history.json", {"runs": to_json(runs), "counts": breakdowns, "picture": picture})
-    shown = [Breakdown(name, told["column"], told["rows"]) for name, told in breakdowns.items()]
-    return _write(folder / "index.html", page.render(pipeline, runs, shown, picture))
+    previous = from_json(read_json(folder / "history.json") or {})
+    if graph is None:
+        history = dataclasses.replace(previous, runs=_merge(previous.runs, killed, run))
+    else:
+        tables = [_MeasuredTable(node, storage) for node in graph.nodes if isinstance(node.dataset, Table)]
+        measured = _with_newest(run, {table.name: table for table in tables})
+        history = History(
+            runs=_merge(previous.runs, killed, measured),
+            counts=_counts(tables, previous.counts),
+            picture=_picture(graph, measured),
+        )
+    write_json(folder / "history.json", to_json(history))
+    breakdowns = [page.Breakdown(name, counts.column, counts.rows) for name, counts in history.counts.items()]
+    return _write(folder / "index.html", page.render(pipeline, history.runs, breakdowns, history.picture))
 
 
-def _history(before: Sequence[Run], killed: Sequence[Run], last: Run) -> list[Run]:
-    """All updates, each once: a continuous one is told several times, and may have been killed since."""
-    ended = {each.id: each.state for each in killed}
-    known = [dataclasses.replace(each, state=ended.get(each.id, each.state)) for each in before if each.id != last.id]
-    told = {each.id for each in known}
-    return [*known, *(each for each in killed if each.id not in told), last]
+def _merge(stored: Sequence[Run], killed: Sequence[Run], current: Run) -> tuple[Run, ...]:
+    """All updates, each once: a continuous update is reported repeatedly, and may have been killed since."""
+    states = {each.id: each.state for each in killed}
+    earlier = [dataclasses.replace(run, state=states.get(run.id, run.state)) for run in stored if run.id != current.id]
+    known = {run.id for run in earlier}
+    return (*earlier, *(run for run in killed if run.id not in known), current)
 
 
 def _write(file: Path, text: str) -> Path:
@@ -64,43 +101,40 @@ def _write(file: Path, text: str) -> Path:
     return file
 
 
-def _path(node: Node, storage: Storage) -> Path:
-    assert isinstance(node.dataset, Table)
-    return storage.table(node.dataset.name, node.dataset.private)
+class _MeasuredTable:
+    """A table and the measures that its properties request."""
+
+    def __init__(self, node: Node, storage: Storage) -> None:
+        assert isinstance(node.dataset, Table)
+        self.name = node.name
+        self._path = storage.table(node.dataset.name, node.dataset.private)
+        self._properties = node.dataset.table_properties
+
+    def newest(self) -> measures.Newest | None:
+        column = self._properties.get(measures.NEWEST)
+        return measures.newest(self._path, column) if column else None
+
+    def counts(self, previous: Counts | None) -> Counts | None:
+        column = self._properties.get(measures.COUNT_BY)
+        return measures.counts(self._path, column, previous) if column is not None else None
 
 
-def _property(node: Node, name: str) -> str | None:
-    return node.dataset.table_properties.get(name) if isinstance(node.dataset, Table) else None
+def _with_newest(run: Run, tables: Mapping[str, _MeasuredTable]) -> Run:
+    return dataclasses.replace(run, datasets=tuple(_measured(each, tables.get(each.name)) for each in run.datasets))
 
 
-def _with_newest(run: Run, nodes: Sequence[Node], storage: Storage) -> Run:
-    columns = {node.name: (node, column) for node in nodes if (column := _property(node, measures.NEWEST))}
-    return dataclasses.replace(run, datasets=tuple(_measured(each, columns, storage) for each in run.datasets))
-
-
-def _measured(dataset: DatasetRun, columns: Mapping[str, tuple[Node, str]], storage: Storage) -> DatasetRun:
-    if dataset.name not in columns:
-        return dataset
-    node, column = columns[dataset.name]
-    found = measures.newest(_path(node, storage), column)
+def _measured(dataset: DatasetRun, table: _MeasuredTable | None) -> DatasetRun:
+    found = table.newest() if table else None
     if found is None:
         return dataset
     return dataclasses.replace(dataset, newest=found.time.isoformat(), lag=found.lag_seconds)
 
 
-def _breakdowns(nodes: Sequence[Node], storage: Storage, before: Mapping[str, Any]) -> dict[str, Any]:
-    found = {}
-    for node in nodes:
-        column = _property(node, measures.COUNT_BY)
-        if column is not None:
-            known = measures.Counts(**before[node.name]) if node.name in before else None
-            counted = measures.counts(_path(node, storage), column, known)
-            if counted is not None:
-                found[node.name] = dataclasses.asdict(counted)
-    return found
+def _counts(tables: Sequence[_MeasuredTable], previous: Mapping[str, Counts]) -> dict[str, Counts]:
+    measured = {table.name: table.counts(previous.get(table.name)) for table in tables}
+    return {name: counts for name, counts in measured.items() if counts is not None}
 
 
 def _picture(graph: Graph, run: Run) -> str:
-    return graph_drawing.svg(
-        graph, {each.name: graph_drawing.Told(each.state, each.seconds, each.written) for each in run.datasets}
-    )
+    results = {each.name: graph_drawing.DatasetResult(each.state, each.seconds, each.written) for each in run.datasets}
+    return graph_drawing.svg(graph, results)

@@ -1,0 +1,115 @@
+"""Command-line options shared by several commands, and how their values are parsed."""
+
+import dataclasses
+import functools
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dlt_local.cli.errors import plain_errors
+from dlt_local.cli.settings import Options
+from dlt_local.updates.selection import Selection
+
+Command = Callable[..., None]
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)?")
+
+
+def _pairs(context: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    pairs = [value.partition("=") for value in values]
+    malformed = next((key for key, equals, _ in pairs if not (key and equals)), None)
+    if malformed is not None:
+        message = f"`{malformed}` is not of the form key=value"
+        raise click.BadParameter(message, context, option)
+    return {key: value for key, _, value in pairs}
+
+
+def _names(context: click.Context, option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+def seconds(context: click.Context, option: click.Parameter, value: str) -> float:
+    """Parse a duration such as `10 seconds`; a bare number is seconds."""
+    match = _DURATION.fullmatch(value.strip().lower())
+    if match is None:
+        message = f"`{value}` is not a duration; write it like `10 seconds` or `2 minutes`"
+        raise click.BadParameter(message, context, option)
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[(match[2] or "s")[0]]
+
+
+_PIPELINE = (
+    click.option("--source", "sources", multiple=True, metavar="GLOB", help="Source file or `folder/**`; repeatable."),
+    click.option("--storage", type=_FOLDER, help="Folder for tables, checkpoints and event log."),
+    click.option("--schema", help="Schema of unqualified dataset names."),
+    click.option("--catalog", help="Name of the catalog, an optional prefix of dataset names."),
+    click.option("--root-path", type=_FOLDER, help="Folder added to sys.path while source files load."),
+    click.option("--name", help="Name of the pipeline."),
+    click.option(
+        "--set",
+        "configuration",
+        multiple=True,
+        callback=_pairs,
+        metavar="KEY=VALUE",
+        help="Value of a configuration key of the pipeline; repeatable.",
+    ),
+    click.option("--bundle", type=_FOLDER, help="Folder with a databricks.yml that provides these settings."),
+    click.option("--target", help="Target of the bundle; by default its default target."),
+    click.option("--pipeline", help="Key of the bundle's pipeline; needed only if it has several."),
+    click.option(
+        "--var",
+        "variables",
+        multiple=True,
+        callback=_pairs,
+        metavar="NAME=VALUE",
+        help="Value of a bundle variable; repeatable.",
+    ),
+)
+_SELECTION = (
+    click.option("--refresh", multiple=True, callback=_names, metavar="A,B", help="Run only these datasets."),
+    click.option(
+        "--full-refresh",
+        multiple=True,
+        callback=_names,
+        metavar="A,B",
+        help="Delete the rows and state of these datasets and rebuild them.",
+    ),
+    click.option("--full-refresh-all", is_flag=True, help="Rebuild all datasets."),
+)
+
+
+def pipeline_options(function: Command) -> Command:
+    """Give a command the options that describe a pipeline, as one argument ``options``, and plain error messages."""
+
+    @click.option("--traceback", is_flag=True, help="Show the Python traceback of an error.")
+    @functools.wraps(function)
+    def command(traceback: bool, **values: Any) -> None:
+        with plain_errors(traceback):
+            function(**_collected(values, Options, "options"))
+
+    return _with_options(command, _PIPELINE)
+
+
+def selection_options(function: Command) -> Command:
+    """Give a command the options that select datasets, as one argument ``selection``."""
+
+    @functools.wraps(function)
+    def command(**values: Any) -> None:
+        function(**_collected(values, Selection, "selection"))
+
+    return _with_options(command, _SELECTION)
+
+
+def _collected(values: dict[str, Any], kind: type[Options] | type[Selection], argument: str) -> dict[str, Any]:
+    fields = {field.name: values.pop(field.name) for field in dataclasses.fields(kind)}
+    return {**values, argument: kind(**fields)}
+
+
+def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    # click lists the option that is applied last first.
+    for option in reversed(options):
+        command = option(command)
+    return command

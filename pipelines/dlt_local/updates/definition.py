@@ -1,0 +1,26 @@
+"""What a pipeline is: its name, source files, storage, configuration, and how its updates run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlt_local.delta.storage import Storage
+from dlt_local.observability.progress import Progress
+
+
+@dataclass(frozen=True)
+class PipelineDefinition:
+    """Everything that an update needs to know of its pipeline."""
+
+    name: str
+    sources: tuple[str, ...]
+    """Files, globs, or `folder/**`."""
+    storage: Storage
+    schema: str
+    """The schema of unqualified dataset names."""
+    configuration: Mapping[str, str]
+    root_path: Path | None
+    """Added to sys.path while source files run."""
+    parallelism: int
+    """How many datasets run at the same time."""
+    progress: Progress

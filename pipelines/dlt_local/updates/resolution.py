@@ -1,0 +1,112 @@
+"""Resolves a pipeline's source files into graph, registry and catalog for the duration of a block."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from dlt_local.auto_cdc.snapshots import AppliedSnapshots
+from dlt_local.declarations import source_files
+from dlt_local.declarations.registry import Registry
+from dlt_local.delta import tables
+from dlt_local.errors import DeclarationError
+from dlt_local.flows.outcomes import UpdateFailed
+from dlt_local.graph import resolver
+from dlt_local.graph.graph import Graph
+from dlt_local.names import TableName
+from dlt_local.spark.catalog import Catalog, active, isolated_session, restore_settings
+from dlt_local.spark.session import create_session
+from dlt_local.updates import stored_tables
+from dlt_local.updates.definition import PipelineDefinition
+from dlt_local.updates.selection import Selection
+
+
+class Sessions:
+    """A pipeline's Spark sessions, created at first use: the base session, and an isolated one on top of it."""
+
+    def __init__(self, base: SparkSession | None) -> None:
+        self._base = base
+        self._isolated: SparkSession | None = None
+
+    @property
+    def base(self) -> SparkSession:
+        """The session that the pipeline was given, or a new one."""
+        if self._base is None:
+            self._base = create_session()
+        return self._base
+
+    def isolated(self, pipeline: PipelineDefinition, scratch: Path) -> SparkSession:
+        """The session with the pipeline's own catalog and settings."""
+        # Shared by all updates, because Spark releases a session's streaming listeners only when the process ends.
+        if self._isolated is None:
+            self._isolated = isolated_session(self.base, pipeline.configuration, scratch)
+        return self._isolated
+
+
+@dataclass(frozen=True)
+class ResolvedPipeline:
+    """A pipeline whose source files are loaded and whose queries are analysed."""
+
+    graph: Graph
+    registry: Registry
+    catalog: Catalog
+
+
+@contextmanager
+def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Selection) -> Iterator[ResolvedPipeline]:
+    """Load and resolve the source files; session settings and catalog are restored after the block.
+
+    Datasets that ``selection`` fully refreshes are resolved as if they had never been written.
+
+    Raises:
+        UpdateFailed: the declarations have errors; it carries all of them.
+    """
+    with tempfile.TemporaryDirectory(prefix="dlt_local-", ignore_cleanup_errors=True) as folder:
+        session = sessions.isolated(pipeline, Path(folder))
+        registry = Registry(pipeline.schema, session)
+        catalog = Catalog(session, pipeline.schema, Path(folder))
+        settings = dict(session.conf.getAll)
+        try:
+            with active(session):
+                graph = _resolve(pipeline, registry, catalog, selection)
+            yield ResolvedPipeline(graph, registry, catalog)
+        finally:
+            catalog.clear()
+            restore_settings(session, settings)
+
+
+def _resolve(pipeline: PipelineDefinition, registry: Registry, catalog: Catalog, selection: Selection) -> Graph:
+    load_errors = source_files.load(source_files.source_files(pipeline.sources), registry, pipeline.root_path)
+    kept = [name for name in registry.tables if not selection.resets(name, pipeline.schema)]
+    versions = {name: AppliedSnapshots(pipeline.storage.auto_cdc(name)).latest for name in kept}
+    schemas = _stored_schemas(pipeline, registry, catalog.session, selection)
+    graph, errors = resolver.resolve(registry, catalog, schemas, versions.get)
+    if load_errors or errors:
+        raise UpdateFailed(None, [*load_errors, *(each for each in errors if not _follows(each, load_errors))])
+    return graph
+
+
+def _stored_schemas(
+    pipeline: PipelineDefinition, registry: Registry, session: SparkSession, selection: Selection
+) -> dict[TableName, StructType]:
+    schemas = {}
+    for name in dict.fromkeys((*stored_tables.published(pipeline.storage), *registry.tables)):
+        if selection.resets(name, pipeline.schema):
+            continue
+        private = name in registry.tables and registry.tables[name].private
+        schema = tables.stored_schema(session, pipeline.storage.table(name, private))
+        if schema is not None:
+            schemas[name] = schema
+    return schemas
+
+
+def _follows(error: Exception, load_errors: Iterable[Exception]) -> bool:
+    """True for a table without a flow in a file that failed to load: its flow may come later in that file."""
+    if not isinstance(error, DeclarationError) or error.condition != "NO_FLOW" or error.location is None:
+        return False
+    locations = [each.location for each in load_errors if isinstance(each, DeclarationError)]
+    return error.location.file in {location.file for location in locations if location is not None}
