@@ -225,7 +225,7 @@ FAULTS = {
     "no DDL": ('@dlt.table(schema="id INTT")', "BAD_SCHEMA", "INTT"),
     "a name as function": ('@dlt.table("people")', "NOT_A_FUNCTION", "@table(name=...)"),
     "no Delta": ('@dlt.table(format="parquet")', "FORMAT_NOT_SUPPORTED", "leave `format` out"),
-    "expectation": ('@dlt.table\n@dlt.expect("x", 3)', "EXPECTATION_NOT_A_CONDITION", "this is 3"),
+    "expectation": ('@dlt.table\n@dlt.expect("x", 3)', "EXPECTATION_NOT_A_CONDITION", "got 3"),
     "refused": ('@dlt.update_flow(target="x")', "NOT_SUPPORTED_LOCALLY", "create_auto_cdc_flow"),
 }
 
