@@ -131,7 +131,7 @@ def test_what_is_declared_of_a_table_reaches_delta(spark: SparkSession, tmp_path
     notices = [row.message for row in small.pipeline.event_log().where("level = 'WARN'").collect()]
     assert sum("`row_filter` has no effect" in notice for notice in notices) == 1
     assert sum("`path` has no effect" in notice for notice in notices) == 1
-    assert sum("`pk` of default.people is for readers only" in notice for notice in notices) == 1
+    assert sum("`pk` of default.people is informational" in notice for notice in notices) == 1
 
     small.write(small.file.read_text().replace("First words", "It's new").replace('"silver"', '"gold"'))
     small.drop({"id": 3, "name": "c", "at": "2026-01-02T10:00:00Z"})
