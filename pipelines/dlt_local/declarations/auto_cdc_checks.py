@@ -1,4 +1,4 @@
-"""The arguments of an AUTO CDC declaration, checked: what Databricks refuses is refused here, under Spark's names."""
+"""Checks the arguments of an AUTO CDC declaration; conditions are those of Spark, refusals those of Databricks."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ ScdType = int | str
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """Two arguments that exclude each other: the columns that are meant, or all columns but those."""
+    """Two arguments that exclude each other: a list of columns to include, or a list of columns to exclude."""
 
     argument: str
     """The first argument's name, ending in ``column_list``; the second one ends in ``except_column_list``."""
@@ -32,13 +32,13 @@ class ColumnChoice:
 
     @property
     def is_given(self) -> bool:
-        """True if there is either list."""
+        """True if one of the lists is given."""
         return self.only is not None or self.all_but is not None
 
 
 @dataclass(frozen=True)
 class AutoCdcArguments:
-    """What `create_auto_cdc_flow`, `apply_changes` or an SQL statement says about a flow, as given."""
+    """The arguments of `create_auto_cdc_flow`, `apply_changes` or the SQL statement, as the user gave them."""
 
     target: str
     source: str
@@ -58,7 +58,7 @@ class AutoCdcArguments:
     once: bool = False
 
     def flow(self) -> AutoCdcFlow:
-        """The flow that is declared.
+        """The flow that these arguments declare.
 
         Raises:
             DeclarationError: an argument is missing, malformed, or excluded by another one.

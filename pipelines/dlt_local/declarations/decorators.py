@@ -1,4 +1,4 @@
-"""All that source files import from `dlt` or `pyspark.pipelines`; arguments and defaults are Databricks' own."""
+"""The names that source files import from `dlt` or `pyspark.pipelines`, with Databricks' arguments and defaults."""
 
 from dlt_local.declarations.auto_cdc_flows import (
     apply_changes,

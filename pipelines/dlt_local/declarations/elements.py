@@ -1,4 +1,4 @@
-"""Datasets, flows and expectations as frozen values: decorators build them, the graph orders them, updates run them."""
+"""Declared datasets, flows and expectations as frozen values, built by decorators and SQL statements."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

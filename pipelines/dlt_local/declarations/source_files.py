@@ -1,4 +1,4 @@
-"""Finds a pipeline's source files and runs each as its own module, with `spark` defined."""
+"""Finds a pipeline's source files and runs each as a module of its own, with `spark` defined."""
 
 import sys
 import traceback

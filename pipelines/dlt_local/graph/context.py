@@ -1,4 +1,4 @@
-"""What resolving a graph starts from, and the signal that a dataset cannot be resolved."""
+"""The inputs of graph resolution, and the signal that a dataset cannot be resolved."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,4 +30,4 @@ Require = Callable[[Dataset], Node]
 
 
 class Unresolved(Exception):
-    """A dataset that is required could not be resolved; its own fault is reported, the readers' are not."""
+    """A required dataset could not be resolved: its own fault is reported, its readers get none."""

@@ -1,4 +1,4 @@
-"""Evaluates one query over placeholders: empty tables that have the names and schemas of the pipeline's datasets."""
+"""Evaluates one query over placeholders: empty tables with the names and schemas of the pipeline's datasets."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""A pipeline's graph as frozen values: datasets in the order they are run, each with its flows, inputs and schema."""
+"""A pipeline's graph as frozen values: its datasets in order, each with its flows, inputs and schema."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class ResolvedFlow:
     changes: ChangeArgs | None = None
     """The resolved arguments of an AUTO CDC or snapshot flow."""
     query: str = ""
-    """Hash of the query of a query flow, also where there is no fingerprint: tells whether the query was edited."""
+    """Hash of the query of a query flow, even if it has no fingerprint; it changes when the query is edited."""
     folders: tuple[str, ...] = ()
     """The folders whose files it streams."""
 

@@ -1,4 +1,4 @@
-"""Spark's errors while a query is analysed: which dataset is still missing, or a fault at the query's own line."""
+"""Translates Spark's errors in a query: into the dataset that is missing, or a fault at the query's line."""
 
 import re
 import traceback
@@ -40,7 +40,7 @@ def first_line(error: Exception) -> str:
 def _location(flow: QueryFlow, error: Exception) -> SourceLocation:
     file = flow.location.file
     if file.endswith(".sql"):
-        # The query's text starts on its own line of the file, so Spark counts the file's lines.
+        # The query's text was padded with line breaks, so Spark counts the lines of the file.
         found = re.search(r"[;(] ?line (\d+),? pos", str(error))
         return SourceLocation(file, int(found[1])) if found else flow.location
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]

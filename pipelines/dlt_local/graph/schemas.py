@@ -55,7 +55,7 @@ def table_schema(
 def merge_schemas(table: Table, base: StructType, new: StructType, closed: bool = False) -> StructType:
     """The columns of ``base``, then those that only ``new`` has; nested fields likewise.
 
-    Every column is nullable, except those that a declared (``closed``) schema says are not.
+    Every column is nullable, except those that a declared (``closed``) schema declares NOT NULL.
 
     Args:
         table: the table, for errors.

@@ -60,7 +60,7 @@ def _source(reader: Reader) -> str:
 
 
 def _with_clause(arguments: AutoCdcArguments, clause: tuple[str, ...], reader: Reader) -> AutoCdcArguments:
-    """The arguments with what the clause says; its keywords have been read."""
+    """The arguments with those of a clause, whose keywords have been read."""
     match clause:
         case ("KEYS",):
             return replace(arguments, keys=reader.names())

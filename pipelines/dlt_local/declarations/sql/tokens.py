@@ -66,7 +66,7 @@ class Statement:
         return self.source[self.tokens[first].start : self.tokens[end - 1].end] if end > first else ""
 
     def text_on_its_lines(self, first: int, end: int) -> str:
-        """The same after as many line breaks as precede it in the file, so that a parser reports the file's lines."""
+        """The same text after as many line breaks as precede it in the file: a parser then reports the file's lines."""
         return "\n" * (self.line(first) - 1) + self.text(first, end)
 
 
