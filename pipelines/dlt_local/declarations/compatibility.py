@@ -35,7 +35,7 @@ FEATURES = (
         _FUNCTIONS,
         "materialized_view",
         "runs",
-        "recomputed in full; skipped when neither its query nor its inputs changed",
+        "recomputed, a large one incrementally where possible; skipped if neither query nor inputs changed",
     ),
     Feature(_FUNCTIONS, "temporary_view", "runs", "also with expectations"),
     Feature(_FUNCTIONS, "view", "runs", "older name of `temporary_view`"),

@@ -24,7 +24,7 @@ def _module(name: str) -> types.ModuleType:
     module = types.ModuleType(name, "The decorators of Delta Live Tables, served by dlt_local.")
     for public in decorators.__all__:
         setattr(module, public, getattr(decorators, public))
-    module.__dict__["__all__"] = decorators.__all__
+    module.__dict__["__all__"] = [*decorators.__all__]
     # Python calls a module's own __getattr__ for names that it does not define.
     module.__dict__["__getattr__"] = functools.partial(_refuse, name)
     return module
