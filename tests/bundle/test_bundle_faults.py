@@ -1,4 +1,4 @@
-"""A faulty bundle is refused with all its faults, each with file, line, near match."""
+"""A faulty bundle is refused with all its faults, each with its file, line and near match."""
 
 from pathlib import Path
 
@@ -23,16 +23,17 @@ FAULTS = {
     ),
     "misspelt field": (
         SHOP + "\nschema: ${bundle.nam}",
-        "UNKNOWN_REFERENCE databricks.yml:8 ${bundle.nam} leads to nothing: there is no `nam` (did you mean `name`?)",
+        "UNKNOWN_REFERENCE databricks.yml:8 ${bundle.nam} cannot be resolved: there is no `nam` (did you mean `name`?)",
     ),
     "misspelt resource": (
         SHOP + "\nname: ${resources.pipelines.shopp.name}",
-        "UNKNOWN_REFERENCE databricks.yml:8 ${resources.pipelines.shopp.name} leads to nothing: "
+        "UNKNOWN_REFERENCE databricks.yml:8 ${resources.pipelines.shopp.name} cannot be resolved: "
         "there is no `shopp` (did you mean `shop`?)",
     ),
     "sequence in a text": (
         SHOP + "\nname: x${var.list}",
-        "NOT_A_TEXT databricks.yml:8 ${var.list} is no single value (databricks.yml:3), so it cannot be part of a text",
+        "NOT_A_TEXT databricks.yml:8 ${var.list} is not a single value (databricks.yml:3), "
+        "so it cannot be part of a string",
     ),
     "id of a resource": (
         SHOP + "\nname: ${resources.pipelines.shop.id}",
@@ -48,11 +49,11 @@ FAULTS = {
     ),
     "notebook": (
         "libraries:\n  - notebook: {path: src/tables.py}",
-        "LIBRARY_NOT_RUN_HERE databricks.yml:8 a `notebook` among the libraries is not run here",
+        "LIBRARY_NOT_RUN_HERE databricks.yml:8 a library of kind `notebook` cannot run locally",
     ),
     "missing folder": (
         SHOP + "\nroot_path: sorce",
-        "MISSING_FOLDER databricks.yml:8 root_path sorce is no folder",
+        "MISSING_FOLDER databricks.yml:8 root_path sorce is not a folder",
     ),
     "open bracket": (
         SHOP + "\nschema: [a",
@@ -60,7 +61,7 @@ FAULTS = {
     ),
     "key twice": (
         SHOP + "\nname: a\nname: b",
-        "BROKEN_YAML databricks.yml:9 `name` stands here again; its first value is in line 8",
+        "BROKEN_YAML databricks.yml:9 duplicate key `name`; it is first set in line 8",
     ),
 }
 
@@ -72,14 +73,14 @@ def test_a_fault_in_a_pipeline(tmp_path: Path, body: str, fault: str) -> None:
     assert faults_of(tmp_path, pipeline(body, head)) == [fault]
 
 
-def test_values_in_a_circle_are_told_once(tmp_path: Path) -> None:
+def test_a_cycle_of_references_is_reported_once(tmp_path: Path) -> None:
     variables = "variables:\n  a: {default: '${var.b}'}\n  b: {default: 'x${var.c}'}\n  c: {default: '${var.a}'}\n"
     assert faults_of(tmp_path, pipeline(SHOP + "\nname: ${var.b}", HEAD + variables)) == [
-        "REFERENCE_CYCLE databricks.yml:4 values refer to each other in a circle: var.b -> var.c -> var.a -> var.b"
+        "REFERENCE_CYCLE databricks.yml:4 references form a cycle: var.b -> var.c -> var.a -> var.b"
     ]
 
 
-def test_all_faults_of_all_files_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
     files = pipeline(SHOP + "\nname: ${var.one}\nschema: ${var.two}", HEAD + "include: [targets/*.yml]\n")
     files["targets/dev.yml"] = "targets:\n  dev:\n    variables:\n      three: 3\nvariables:\n  four: {}\n"
     assert [fault.partition(" there")[0] for fault in faults_of(tmp_path, files)] == [
@@ -93,15 +94,15 @@ def test_all_faults_of_all_files_are_told_at_once(tmp_path: Path) -> None:
 def test_an_included_file_must_be_there(tmp_path: Path) -> None:
     head = HEAD + "include:\n  - res/*.yml\n  - targts.yml\n"
     assert faults_of(tmp_path, pipeline(SHOP, head)) == [
-        "MISSING_INCLUDE databricks.yml:5 `targts.yml` is included, and is not there"
+        "MISSING_INCLUDE databricks.yml:5 the included file `targts.yml` does not exist"
     ]
 
 
-def test_a_file_may_not_give_a_value_another_form(tmp_path: Path) -> None:
+def test_files_must_agree_on_the_kind_of_a_value(tmp_path: Path) -> None:
     files = pipeline(SHOP, HEAD + "include: [more.yml]\n")
     files["more.yml"] = "resources:\n  pipelines:\n    shop:\n      libraries: all\n"
     assert faults_of(tmp_path, files) == [
-        "CANNOT_MERGE more.yml:4 a single value stands here, where databricks.yml:7 has a sequence"
+        "CANNOT_MERGE more.yml:4 a single value is written here, but databricks.yml:7 has a sequence"
     ]
 
 
@@ -109,12 +110,12 @@ def test_a_file_may_not_give_a_value_another_form(tmp_path: Path) -> None:
     ("targets", "wanted", "message"),
     [
         ("{dev: {}, prod: {}}", "pord", "there is no target `pord` (did you mean `prod`?)"),
-        ("{dev: {}, prod: {}}", None, "no target is named, and not exactly one says `default: true`"),
-        ("{dev: {default: true}, prod: {default: true}}", None, "no target is named, and not exactly one"),
-        ("{}", None, "no target is named"),
+        ("{dev: {}, prod: {}}", None, "no target is given, and there is not exactly one with `default: true`"),
+        ("{dev: {default: true}, prod: {default: true}}", None, "no target is given, and there is not exactly one"),
+        ("{}", None, "no target is given"),
     ],
 )
-def test_the_target_must_be_clear(tmp_path: Path, targets: str, wanted: str | None, message: str) -> None:
+def test_the_target_must_be_unambiguous(tmp_path: Path, targets: str, wanted: str | None, message: str) -> None:
     with pytest.raises(BundleError, match=r"databricks\.yml:1") as caught:
         read(tmp_path, f"bundle: {{name: b}}\ntargets: {targets}\n", wanted)
     assert message in str(caught.value)
@@ -123,12 +124,12 @@ def test_the_target_must_be_clear(tmp_path: Path, targets: str, wanted: str | No
 @pytest.mark.parametrize(
     ("more", "key", "message"),
     [
-        ("    web: {}", None, "fix: name one by --pipeline: shop, web"),
+        ("    web: {}", None, "fix: choose one with --pipeline: shop, web"),
         ("    web: {}", "wbe", "there is no pipeline `wbe` (did you mean `web`?)"),
         ("", "web", "fix: the bundle has: shop"),
     ],
 )
-def test_the_pipeline_must_be_clear(tmp_path: Path, more: str, key: str | None, message: str) -> None:
+def test_the_pipeline_must_be_unambiguous(tmp_path: Path, more: str, key: str | None, message: str) -> None:
     with pytest.raises(BundleError) as caught:
         bundle_pipeline(read(tmp_path, SMALLEST + more), key)
     assert message in str(caught.value)

@@ -24,7 +24,7 @@ def test_the_target_s_mode_decides_on_development(tmp_path: Path, target: str, d
     assert bundle_pipeline(bundle).development is development
 
 
-def test_paths_are_relative_to_the_file_that_they_are_written_in(tmp_path: Path) -> None:
+def test_paths_are_relative_to_the_file_they_are_written_in(tmp_path: Path) -> None:
     resource = """
         resources:
           pipelines:
@@ -98,7 +98,7 @@ resources:
 """
 
 
-def test_references_stand_for_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_references_are_replaced_by_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: "ada.l")
     text = REFERENCES.replace("variables:", "variables:\n  yes: {default: true}")
     pipeline = bundle_pipeline(read(tmp_path, text + "targets: {dev: {}}"))
@@ -129,7 +129,7 @@ def source(folder: Path, target: str, **variables: str) -> str:
     return bundle_pipeline(read(folder, VARIABLE, target, **variables)).configuration["source"]
 
 
-def test_a_variable_takes_the_nearest_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_a_variable_have_an_order_of_precedence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert source(tmp_path, "dev") == "of-the-bundle"
     assert source(tmp_path, "prod") == "of-the-target"
     overrides = tmp_path / ".databricks/bundle/prod/variable-overrides.json"
@@ -147,7 +147,9 @@ def test_a_target_may_set_a_variable_in_the_long_form(tmp_path: Path) -> None:
     assert bundle_pipeline(read(tmp_path, text, "prod")).configuration == {"source": "long"}
 
 
-def test_what_only_a_workspace_knows_is_left_standing_where_a_local_run_has_no_use_for_it(tmp_path: Path) -> None:
+def test_a_reference_that_only_a_workspace_can_resolve_is_kept_where_a_local_run_does_not_need_it(
+    tmp_path: Path,
+) -> None:
     text = SMALLEST + "  jobs: {nightly: {tasks: [{pipeline_task: {pipeline_id: '${resources.pipelines.shop.id}'}}]}}"
     bundle = read(tmp_path, text + "\nvariables: {warehouse: {lookup: {warehouse: small}}}")
     left = [
@@ -165,7 +167,7 @@ def test_one_of_several_pipelines_is_chosen_by_its_key(tmp_path: Path) -> None:
     assert (pipeline.name, pipeline.schema, pipeline.storage.name) == ("The Web", "w", "web")
 
 
-def test_anchors_and_merge_keys_are_yaml_s_own(tmp_path: Path) -> None:
+def test_anchors_and_merge_keys_work_as_in_yaml(tmp_path: Path) -> None:
     text = """
         bundle: {name: b}
         targets: {dev: {}}

@@ -1,4 +1,4 @@
-"""This project's own bundle: what is deployed is what is here, for both targets, and holds no secret."""
+"""This project's own bundle: for both targets it deploys the files of this repository and holds no secret."""
 
 import re
 from pathlib import Path
@@ -29,12 +29,12 @@ def test_dev_is_the_default_target() -> None:
     assert read_bundle(ROOT, "prod").mode == "production"
 
 
-def test_only_the_pipeline_s_id_is_left_to_the_workspace(bundle: Bundle) -> None:
+def test_only_the_id_of_the_pipeline_is_resolved_in_the_workspace(bundle: Bundle) -> None:
     texts = [value.content for value in bundle.root.walk() if isinstance(value.content, str)]
     assert [text for text in texts if "${" in text] == ["${resources.pipelines.shop.id}"]
 
 
-def test_the_globs_name_every_pipeline_file_and_no_other(pipeline: BundlePipeline) -> None:
+def test_the_globs_match_every_pipeline_file_and_no_other(pipeline: BundlePipeline) -> None:
     declared = [path for layer in ("bronze", "silver", "gold") for path in (ROOT / "pipelines" / layer).rglob("*.py")]
     assert sorted(source_files(pipeline.sources)) == sorted(declared) != []
 
@@ -58,7 +58,7 @@ def test_dev_reads_the_captures_and_prod_kafka() -> None:
     }
 
 
-def test_what_databricks_installs_is_what_requirements_txt_says_ships(pipeline: BundlePipeline) -> None:
+def test_databricks_installs_the_packages_that_requirements_txt_marks_as_shipped(pipeline: BundlePipeline) -> None:
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     ships = [line.split()[0] for line in lines if "# [ships]" in line]
     assert list(pipeline.dependencies) == ships != []

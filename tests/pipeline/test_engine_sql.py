@@ -1,4 +1,4 @@
-"""SQL source files: Databricks' statements run, beside Python files, and faults name their own line."""
+"""SQL source files: Databricks' statements run next to Python files, and faults name their line."""
 
 import json
 import textwrap
@@ -146,7 +146,7 @@ FAULTS = {
 }
 
 
-def test_a_fault_names_the_line_of_its_file(small: SmallPipeline) -> None:
+def test_a_fault_names_its_file_and_line(small: SmallPipeline) -> None:
     for number, (text, *_) in enumerate(FAULTS.values()):
         (small.folder / f"t{number}.sql").write_text(text.format(t=f"t{number}"))
     small.pipeline.sources = (str(small.folder / "**"),)
@@ -154,7 +154,7 @@ def test_a_fault_names_the_line_of_its_file(small: SmallPipeline) -> None:
         small.pipeline.dry_run()
     errors = {str(error).splitlines()[0]: str(error) for error in failed.value.errors}
     assert len(errors) == len(FAULTS)
-    for number, (_, line, condition, told) in enumerate(FAULTS.values()):
-        error = next((e for first, e in errors.items() if f"t{number}.sql" in first), "nothing told")
+    for number, (_, line, condition, detail) in enumerate(FAULTS.values()):
+        error = next((e for first, e in errors.items() if f"t{number}.sql" in first), "no error")
         assert error.startswith(f"{condition}  {small.folder}/t{number}.sql:{line}\n"), error
-        assert told.format(t=f"t{number}") in error
+        assert detail.format(t=f"t{number}") in error

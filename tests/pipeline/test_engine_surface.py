@@ -1,4 +1,4 @@
-"""What declarations say reaches the tables: names in every form, descriptions, constraints, settings, hooks, sinks."""
+"""Every kind of declaration takes effect: names in every form, descriptions, constraints, conf, hooks, sinks."""
 
 import json
 from pathlib import Path
@@ -77,7 +77,7 @@ def test_a_dataset_is_read_by_each_of_its_names(spark: SparkSession, tmp_path: P
     assert {dataset.state for dataset in again.datasets if dataset.name.startswith("default.by_")} == {"IDLE"}
 
 
-def test_what_is_declared_of_a_table_reaches_delta(spark: SparkSession, tmp_path: Path) -> None:
+def test_table_declarations_reach_delta(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(
         tmp_path,
         spark,
@@ -131,7 +131,7 @@ def test_what_is_declared_of_a_table_reaches_delta(spark: SparkSession, tmp_path
     notices = [row.message for row in small.pipeline.event_log().where("level = 'WARN'").collect()]
     assert sum("`row_filter` has no effect" in notice for notice in notices) == 1
     assert sum("`path` has no effect" in notice for notice in notices) == 1
-    assert sum("`pk` of default.people is for readers only" in notice for notice in notices) == 1
+    assert sum("`pk` of default.people is informational" in notice for notice in notices) == 1
 
     small.write(small.file.read_text().replace("First words", "It's new").replace('"silver"', '"gold"'))
     small.drop({"id": 3, "name": "c", "at": "2026-01-02T10:00:00Z"})
@@ -150,7 +150,7 @@ def test_what_is_declared_of_a_table_reaches_delta(spark: SparkSession, tmp_path
     assert published(small, "default.people").metadata().partition_columns == ["name"]
 
 
-def test_a_declared_constraint_stops_the_batch_that_breaks_it(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_batch_that_violates_a_declared_constraint_fails(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(
         tmp_path,
         spark,
@@ -217,20 +217,20 @@ def test_sinks_and_event_hooks(spark: SparkSession, tmp_path: Path) -> None:
     assert len(small.table("outside.ids")) == 2
     heard = (tmp_path / "heard").read_text().split()
     assert heard.count("flow_progress") == 3 and heard[-1] == "update_progress"
-    told = {row.message for row in small.pipeline.event_log().where("event_type = 'hook_progress'").collect()}
-    assert told == {"Event hook 'faulty' failed: not mine"}
+    messages = {row.message for row in small.pipeline.event_log().where("event_type = 'hook_progress'").collect()}
+    assert messages == {"Event hook 'faulty' failed: not mine"}
 
 
 FAULTS = {
-    "no DDL": ('@dlt.table(schema="id INTT")', "BAD_SCHEMA", "INTT"),
-    "a name as function": ('@dlt.table("people")', "NOT_A_FUNCTION", "@table(name=...)"),
-    "no Delta": ('@dlt.table(format="parquet")', "FORMAT_NOT_SUPPORTED", "leave `format` out"),
-    "expectation": ('@dlt.table\n@dlt.expect("x", 3)', "EXPECTATION_NOT_A_CONDITION", "this is 3"),
-    "refused": ('@dlt.update_flow(target="x")', "NOT_SUPPORTED_LOCALLY", "create_auto_cdc_flow"),
+    "invalid DDL": ('@dlt.table(schema="id INTT")', "BAD_SCHEMA", "INTT"),
+    "a name in place of the function": ('@dlt.table("people")', "NOT_A_FUNCTION", "@table(name=...)"),
+    "another format": ('@dlt.table(format="parquet")', "FORMAT_NOT_SUPPORTED", "leave `format` out"),
+    "expectation": ('@dlt.table\n@dlt.expect("x", 3)', "EXPECTATION_NOT_A_CONDITION", "got 3"),
+    "refused function": ('@dlt.update_flow(target="x")', "NOT_SUPPORTED_LOCALLY", "create_auto_cdc_flow"),
 }
 
 
-def test_what_cannot_be_declared_says_why_and_where(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_faulty_declaration_is_reported_with_its_reason_and_location(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, "")
     for number, (decorator, *_) in enumerate(FAULTS.values()):
         text = f"import dlt\n\n{decorator}\ndef t{number}():\n    return spark.range(1)\n"
@@ -238,13 +238,13 @@ def test_what_cannot_be_declared_says_why_and_where(spark: SparkSession, tmp_pat
     small.pipeline.sources = (str(tmp_path / "t?.py"),)
     with pytest.raises(UpdateFailed) as failed:
         small.pipeline.dry_run()
-    for number, (_, condition, told) in enumerate(FAULTS.values()):
+    for number, (_, condition, detail) in enumerate(FAULTS.values()):
         error = next(str(e) for e in failed.value.errors if f"t{number}.py:" in str(e))
-        assert error.startswith(condition) and told in error
+        assert error.startswith(condition) and detail in error
         assert error.splitlines()[0].endswith((":3", ":4"))
 
 
-def test_a_query_that_fails_names_its_own_line(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_failing_query_is_reported_at_its_own_line(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(
         tmp_path,
         spark,
@@ -286,7 +286,7 @@ def strict():
 """
 
 
-def test_a_materialized_view_takes_another_schema(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_schema_of_a_materialized_view_may_change(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, VIEWS)
     small.pipeline.run()
     small.write(VIEWS.replace("1 AS n", "'x' AS n").replace("n INT", "n STRING"))

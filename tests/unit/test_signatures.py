@@ -1,7 +1,7 @@
-"""Our decorators beside Databricks': the committed table of their names, arguments, order and defaults.
+"""Our decorators have the names, arguments, order and defaults of Databricks' decorators.
 
-`tests/data/databricks_signatures.json` is written by hand from Databricks' Python reference and its `databricks-dlt`
-package, argument -> default, in order.
+`tests/data/databricks_signatures.json` lists those (argument -> default, in order); it was written by hand from
+Databricks' Python reference and its `databricks-dlt` package.
 """
 
 import inspect
@@ -12,17 +12,17 @@ from typing import Any
 import pyspark.pipelines
 import pytest
 
-from dlt_local.declarations import auto_cdc_decorators, compatibility, decorators
+from dlt_local.declarations import compatibility, decorators
 from dlt_local.declarations.import_hook import pipeline_modules
 from dlt_local.errors import DeclarationError
 
 ROOT = Path(__file__).parents[2]
 DATABRICKS: dict[str, dict[str, Any]] = json.loads((ROOT / "tests/data/databricks_signatures.json").read_text())
-PUBLIC = {name: getattr(module, name) for module in (decorators, auto_cdc_decorators) for name in module.__all__}
-FILLED_IN_BY_PYTHON = {"query_function", "user_event_hook_fn"}
-OF_OPEN_SOURCE_SPARK = {"format"}
-TAKEN_BY_BOTH_FORMS = {"apply_changes": {"name"}}
-# Open-source Spark has no "1" here: it knows SCD type 1 alone.
+PUBLIC = {name: getattr(decorators, name) for name in decorators.__all__}
+PASSED_BY_PYTHON = {"query_function", "user_event_hook_fn"}
+ONLY_OPEN_SOURCE_SPARK = {"format"}
+ACCEPTED_IN_BOTH_FORMS = {"apply_changes": {"name"}}
+# Open-source Spark knows only SCD type 1, so its default is another one.
 OTHER_DEFAULT_IN_SPARK = {("create_auto_cdc_flow", "stored_as_scd_type")}
 
 
@@ -33,34 +33,34 @@ def arguments(function: object) -> dict[str, Any]:
     return {
         p.name: "<required>" if p.default is p.empty else p.default
         for p in parameters
-        if p.name not in FILLED_IN_BY_PYTHON
+        if p.name not in PASSED_BY_PYTHON
     }
 
 
 @pytest.mark.parametrize("name", DATABRICKS)
 def test_arguments_their_order_and_their_defaults_are_databricks(name: str) -> None:
     ours = arguments(PUBLIC[name])
-    more = OF_OPEN_SOURCE_SPARK | TAKEN_BY_BOTH_FORMS.get(name, set())
+    more = ONLY_OPEN_SOURCE_SPARK | ACCEPTED_IN_BOTH_FORMS.get(name, set())
     assert [(n, d) for n, d in ours.items() if n not in more or n in DATABRICKS[name]] == list(DATABRICKS[name].items())
 
 
-def test_nothing_is_public_that_databricks_has_not() -> None:
+def test_every_public_name_is_one_of_databricks() -> None:
     assert set(PUBLIC) == set(DATABRICKS)
 
 
 @pytest.mark.parametrize("name", pyspark.pipelines.__all__)
-def test_what_open_source_spark_takes_is_taken_too(name: str) -> None:
+def test_arguments_of_open_source_spark_are_accepted(name: str) -> None:
     theirs, ours = arguments(getattr(pyspark.pipelines, name)), arguments(PUBLIC[name])
     same = {n: d for n, d in theirs.items() if (name, n) not in OTHER_DEFAULT_IN_SPARK and d != "<required>"}
     assert {n: ours.get(n, "missing") for n in same} == same
     assert set(theirs) <= set(ours)
 
 
-def test_the_table_of_what_runs_is_what_there_is() -> None:
+def test_the_compatibility_table_lists_every_public_name() -> None:
     assert set(compatibility.functions()) == set(PUBLIC)
 
 
-def test_the_page_is_the_table() -> None:
+def test_the_compatibility_page_is_generated_from_the_table() -> None:
     page = (ROOT / "docs/engine/compatibility.md").read_text()
     assert page == compatibility.page(), (
         "run: .venv/bin/python -m dlt_local compatibility > docs/engine/compatibility.md"
@@ -68,7 +68,7 @@ def test_the_page_is_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", compatibility.refused_functions())
-def test_what_is_refused_is_refused_by_name_with_the_way_out(name: str) -> None:
+def test_a_refused_function_is_refused_by_name_with_an_alternative(name: str) -> None:
     with pipeline_modules(None), pytest.raises(DeclarationError) as refused:
         import dlt
 
@@ -85,7 +85,7 @@ def test_a_misspelt_name_gets_its_near_match() -> None:
         dp.create_streamingtable("t")
 
 
-def test_probing_for_a_name_works_as_on_any_module() -> None:
+def test_hasattr_works_as_on_any_module() -> None:
     with pipeline_modules(None):
         from pyspark import pipelines as dp
 

@@ -1,6 +1,6 @@
-"""A Databricks bundle, read on this machine: what one of its pipelines is run with, for one target.
+"""Reads a Databricks bundle on this machine: the settings of one of its pipelines, for one target.
 
-Nothing is written and no workspace is asked. `databricks.yml`, the files that it includes, targets, variables and
+Nothing is written and no workspace is contacted. `databricks.yml`, the files it includes, targets, variables and
 references mean what they mean to Databricks' own command line.
 """
 

@@ -1,4 +1,4 @@
-"""One YAML (or JSON) file of a bundle as values that know where they stand."""
+"""One YAML (or JSON) file of a bundle as values with their file and line."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,32 +18,32 @@ _NUMBERS_AND_WORDS = ("int", "float", "bool", "null")
 
 @dataclass(frozen=True)
 class Value:
-    """A value of a bundle's configuration and the place where it is written."""
+    """A value of a bundle's configuration and where it is written."""
 
     content: Content
     file: Path
-    """Absolute: relative paths in the value are relative to this file's folder."""
+    """Absolute; a relative path in the value is relative to this file's folder."""
     line: int
 
     @property
     def location(self) -> SourceLocation:
-        """The place for messages; short where the file lies below the working directory."""
-        below = self.file.is_relative_to(Path.cwd())
-        return SourceLocation(str(self.file.relative_to(Path.cwd()) if below else self.file), self.line)
+        """File and line for messages; the file is relative if it is below the working directory."""
+        is_below = self.file.is_relative_to(Path.cwd())
+        return SourceLocation(str(self.file.relative_to(Path.cwd()) if is_below else self.file), self.line)
 
     @property
     def fields(self) -> Mapping[str, "Value"]:
-        """A mapping's values by key; of anything else, none."""
+        """The values of a mapping by key; empty for any other value."""
         return self.content if isinstance(self.content, Mapping) else {}
 
     @property
     def items(self) -> tuple["Value", ...]:
-        """A sequence's values; of anything else, none."""
+        """The values of a sequence; empty for any other value."""
         return self.content if isinstance(self.content, tuple) else ()
 
     @property
     def text(self) -> str:
-        """A scalar as Databricks writes it into a text: true, 17, and nothing for null."""
+        """A scalar as Databricks inserts it into a string: `true`, `17`, and nothing for null."""
         match self.content:
             case None:
                 return ""
@@ -53,25 +53,25 @@ class Value:
                 return str(self.content)
 
     def with_content(self, content: Content) -> "Value":
-        """Another value at the same place."""
+        """Another value with the same file and line."""
         return Value(content, self.file, self.line)
 
     def find(self, *keys: str) -> "Value | None":
-        """The value at the end of a way of keys, None where the way breaks off."""
+        """The value under nested keys, None if a key is missing on the way."""
         value: Value | None = self
         for key in keys:
             value = value.fields.get(key) if value is not None else None
         return value
 
     def walk(self) -> Iterator["Value"]:
-        """This value and all in it."""
+        """This value and every value inside it."""
         yield self
         for value in (*self.fields.values(), *self.items):
             yield from value.walk()
 
 
 def read_document(file: Path, faults: list[DeclarationError]) -> Value:
-    """Read a file; what is wrong with it as YAML is added to ``faults``, and it counts as empty then."""
+    """Read a file; if it is not a valid mapping, add the fault to ``faults`` and return an empty one."""
     empty = Value({}, file, 1)
     try:
         node = YAML(typ="safe", pure=True).compose(file.read_text(encoding="utf-8"))
@@ -79,72 +79,71 @@ def read_document(file: Path, faults: list[DeclarationError]) -> Value:
         faults.append(DeclarationError("UNREADABLE_FILE", f"the file cannot be read: {error}", empty.location))
         return empty
     except YAMLError as error:
-        faults.append(_broken(empty, error))
+        faults.append(_not_yaml(file, error))
         return empty
     if node is None:
         return empty
-    value = _Composition(file, faults).value(node)
+    value = _Composer(file, faults).value(node)
     if not isinstance(value.content, Mapping):
-        message, fix = "the file holds no mapping", "write top-level keys, such as `resources:`"
+        message, fix = "the file is not a mapping", "write top-level keys, such as `resources:`"
         faults.append(DeclarationError("WRONG_SHAPE", message, value.location, fix))
         return empty
     return value
 
 
-def _broken(file: Value, error: YAMLError) -> DeclarationError:
+def _not_yaml(file: Path, error: YAMLError) -> DeclarationError:
     mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
-    told = error.problem if isinstance(error, MarkedYAMLError) else str(error)
-    place = Value(None, file.file, mark.line + 1 if mark else 1)
-    fix = "correct the line, or the one above it: indentation, a missing quote, bracket or colon"
-    return DeclarationError("BROKEN_YAML", f"not YAML: {told}", place.location, fix)
+    problem = error.problem if isinstance(error, MarkedYAMLError) else str(error)
+    location = Value(None, file, mark.line + 1 if mark else 1).location
+    fix = "correct this line or the one above it: indentation, or a missing quote, bracket or colon"
+    return DeclarationError("BROKEN_YAML", f"not YAML: {problem}", location, fix)
 
 
-class _Composition:
-    """Turns nodes into values; keys are texts as written."""
+class _Composer:
+    """Turns YAML nodes into values; keys are strings, as written."""
 
     def __init__(self, file: Path, faults: list[DeclarationError]) -> None:
         self._file = file
         self._faults = faults
-        self._open: list[Node] = []
+        self._enclosing: list[Node] = []
         self._constructor = YAML(typ="safe", pure=True).constructor
 
     def value(self, node: Node) -> Value:
-        if any(node is outer for outer in self._open):
-            self._fault(node, f"the alias `*{node.anchor}` stands inside what it names", "write the value out")
+        if any(node is outer for outer in self._enclosing):
+            self._fault(node, f"the alias `*{node.anchor}` is inside the value it refers to", "write the value out")
             return self._at(node, None)
-        self._open.append(node)
+        self._enclosing.append(node)
         try:
             return self._at(node, self._content(node))
         finally:
-            self._open.pop()
+            self._enclosing.pop()
 
     def _content(self, node: Node) -> Content:
         if isinstance(node, MappingNode):
             return self._mapping(node)
         if isinstance(node, SequenceNode):
             return tuple(self.value(item) for item in node.value)
-        # Dates too stay the texts that they are written as.
+        # Dates, too, stay strings as written.
         if str(node.tag).rpartition(":")[2] not in _NUMBERS_AND_WORDS:
             return str(node.value)
         constructed: Scalar = self._constructor.construct_object(node)
         return constructed
 
     def _mapping(self, node: MappingNode) -> dict[str, Value]:
-        own: dict[str, Value] = {}
+        fields: dict[str, Value] = {}
         merged: dict[str, Value] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
-                self._fault(key, "a key is a list or a mapping", "write a text as the key")
+                self._fault(key, "a key is a list or a mapping", "use a string as the key")
             elif str(key.tag).endswith(":merge"):
                 for source in value.value if isinstance(value, SequenceNode) else [value]:
                     merged = {**self.value(source).fields, **merged}
-            elif key.value in own:
-                line = own[key.value].line
-                message = f"`{key.value}` stands here again; its first value is in line {line}"
+            elif key.value in fields:
+                message = f"duplicate key `{key.value}`; it is first set in line {fields[key.value].line}"
                 self._fault(key, message, "keep one of the two")
             else:
-                own[str(key.value)] = self.value(value)
-        return {**merged, **own}
+                fields[str(key.value)] = self.value(value)
+        return {**merged, **fields}
 
     def _fault(self, node: Node, message: str, fix: str) -> None:
         self._faults.append(DeclarationError("BROKEN_YAML", message, self._at(node, None).location, fix))

@@ -1,4 +1,4 @@
-"""What is wrong with a bundle: faults as values, told all at once, each with its file and line."""
+"""The error of a faulty bundle: all faults at once, each with its file and line."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ class BundleError(LocalPipelineError):
     """A bundle that cannot be read.
 
     Attributes:
-        faults: all that was found.
+        faults: every fault that was found.
     """
 
     def __init__(self, faults: Sequence[DeclarationError]) -> None:
@@ -18,6 +18,6 @@ class BundleError(LocalPipelineError):
 
 
 def stop_if(faults: Sequence[DeclarationError]) -> None:
-    """Raise what was found so far: what comes next would only find its consequences."""
+    """Raise the faults found so far, if any: later steps would only report their consequences."""
     if faults:
         raise BundleError(faults)

@@ -1,4 +1,4 @@
-"""Reads a bundle: databricks.yml, what it includes, one target, its variables, all references."""
+"""Reads a bundle: databricks.yml and the files it includes, one target, its variables, all references."""
 
 import getpass
 import re
@@ -22,12 +22,12 @@ def read_bundle(folder: str | Path, target: str | None = None, variables: Mappin
     """Read the bundle in a folder.
 
     Args:
-        folder: where databricks.yml lies.
-        target: one of the bundle's targets; by default the one that says `default: true`, or the only one.
-        variables: values that go before those of the files, as by `--var`.
+        folder: the folder of databricks.yml.
+        target: one of the bundle's targets; by default the one with `default: true`, or the only one.
+        variables: values that override those in the files, as `--var` does.
 
     Raises:
-        BundleError: with every fault found, each with its file and line.
+        BundleError: carries every fault found, each with its file and line.
     """
     folder = Path(folder).absolute()
     faults: list[DeclarationError] = []
@@ -39,7 +39,8 @@ def read_bundle(folder: str | Path, target: str | None = None, variables: Mappin
     overrides = folder / ".databricks" / "bundle" / name
     declared = root.find("variables") or root.with_content({})
     values = assigned(declared, chosen, overrides, variables or {}, faults)
-    resolved = Resolver(_with(root, {"variables": values}), faults).resolve(_with(root, {"variables": values}))
+    root = _with(root, {"variables": values})
+    resolved = Resolver(root, faults).resolve(root)
     stop_if(faults)
     mode = chosen.find("mode")
     return Bundle(
@@ -54,8 +55,8 @@ def read_bundle(folder: str | Path, target: str | None = None, variables: Mappin
 def _merged_files(folder: Path, faults: list[DeclarationError]) -> Value:
     file = next((folder / name for name in FILE_NAMES if (folder / name).is_file()), None)
     if file is None:
-        message = f"{folder} is no bundle: it has no databricks.yml"
-        raise BundleError([DeclarationError("NO_BUNDLE", message, fix="give the folder in which it lies")])
+        message = f"{folder} is not a bundle: it has no databricks.yml"
+        raise BundleError([DeclarationError("NO_BUNDLE", message, fix="give the folder that contains it")])
     root = read_document(file, faults)
     for included in _included(root, folder, faults):
         root = merge(root, read_document(included, faults), faults)
@@ -63,18 +64,18 @@ def _merged_files(folder: Path, faults: list[DeclarationError]) -> Value:
 
 
 def _included(root: Value, folder: Path, faults: list[DeclarationError]) -> list[Path]:
-    """The included files: in the order of the patterns, then of their names; each once."""
-    found: dict[Path, None] = dict.fromkeys(folder / name for name in FILE_NAMES)
-    own = len(found)
+    """The included files, each once: in the order of the patterns, then of their names."""
+    found: dict[Path, None] = {}
     include = root.find("include")
     for pattern in include.items if include is not None else ():
         matches = [] if Path(pattern.text).is_absolute() else sorted(folder.glob(pattern.text))
         if not matches and not re.search(r"[*?\[]", pattern.text):
-            message = f"`{pattern.text}` is included, and is not there"
+            message = f"the included file `{pattern.text}` does not exist"
             fix = "correct the path; it is relative to the bundle's folder"
             faults.append(DeclarationError("MISSING_INCLUDE", message, pattern.location, fix))
         found.update(dict.fromkeys(match for match in matches if match.suffix in (".yml", ".yaml", ".json")))
-    return list(found)[own:]
+    # A pattern may match the bundle's own file, which has been read already.
+    return [file for file in found if file not in {folder / name for name in FILE_NAMES}]
 
 
 def _target(root: Value, wanted: str | None, faults: list[DeclarationError]) -> tuple[str, Value]:
@@ -87,8 +88,8 @@ def _target(root: Value, wanted: str | None, faults: list[DeclarationError]) -> 
         chosen = targets[wanted]
         return wanted, chosen if chosen.fields else chosen.with_content({})
     if wanted is None:
-        message = "no target is named, and not exactly one says `default: true`"
-        fix = f"name one by --target: {', '.join(targets)}" if targets else "declare one under `targets:`"
+        message = "no target is given, and there is not exactly one with `default: true`"
+        fix = f"choose one with --target: {', '.join(targets)}" if targets else "declare one under `targets:`"
         faults.append(DeclarationError("NO_TARGET", message, root.location, fix))
     else:
         message = f"there is no target `{wanted}`{did_you_mean(wanted, targets)}"
@@ -98,11 +99,11 @@ def _target(root: Value, wanted: str | None, faults: list[DeclarationError]) -> 
 
 
 def _with_target(root: Value, name: str, target: Value, folder: Path, faults: list[DeclarationError]) -> Value:
-    """The target's own settings over the bundle's, and what this machine knows in the workspace's stead."""
-    own = {key: value for key, value in target.fields.items() if key in _MERGED_BY_TARGET}
-    merged = merge(root, target.with_content(own), faults)
+    """The bundle's settings with the target's merged in, and local values for what a workspace would know."""
+    settings = {key: value for key, value in target.fields.items() if key in _MERGED_BY_TARGET}
+    merged = merge(root, target.with_content(settings), faults)
     user, path = _user(), target.with_content(str(folder))
-    known = {
+    local = {
         "bundle": {"target": target.with_content(name)},
         "workspace": {
             "root_path": path,
@@ -112,9 +113,9 @@ def _with_target(root: Value, name: str, target: Value, folder: Path, faults: li
             ),
         },
     }
-    for section, values in known.items():
-        below = merged.fields.get(section, target.with_content({}))
-        merged = _with(merged, {section: _with(below, values)})
+    for section, values in local.items():
+        given = merged.fields.get(section, target.with_content({}))
+        merged = _with(merged, {section: _with(given, values)})
     replaced = {key: target.fields[key] for key in _REPLACED_BY_TARGET if key in target.fields}
     return _with(merged, {"targets": target.with_content({}), **replaced})
 
@@ -122,12 +123,13 @@ def _with_target(root: Value, name: str, target: Value, folder: Path, faults: li
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # a container's user may have no name
+    except (OSError, KeyError):  # the user of a container may have no name
         return "local"
 
 
-def _with(value: Value, more: Mapping[str, Value]) -> Value:
-    return value.with_content({**value.fields, **more})
+def _with(value: Value, fields: Mapping[str, Value]) -> Value:
+    """The mapping with these fields added or replaced."""
+    return value.with_content({**value.fields, **fields})
 
 
 def _text(value: Value, *keys: str) -> str | None:

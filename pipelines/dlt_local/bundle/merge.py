@@ -1,4 +1,4 @@
-"""One configuration out of many: files in their order, then the target's own words over it."""
+"""Merges configurations as Databricks does: one file into another, and a target's settings into the bundle's."""
 
 from collections.abc import Mapping
 
@@ -6,26 +6,26 @@ from dlt_local.bundle.document import Content, Value
 from dlt_local.errors import DeclarationError
 
 
-def merge(below: Value, above: Value, faults: list[DeclarationError]) -> Value:
-    """Put one value over another, as Databricks does.
+def merge(base: Value, override: Value, faults: list[DeclarationError]) -> Value:
+    """``base`` with the values of ``override``.
 
-    Mappings are merged key by key, sequences are joined end to end, of two scalars the upper one holds, and null
-    changes nothing. A mapping over a scalar, or the like, is a fault.
+    Mappings are merged key by key, sequences are concatenated, a scalar replaces a scalar, and null changes nothing.
+    Two values of different kinds, such as a mapping and a scalar, are a fault.
     """
-    if above.content is None or below.content is None:
-        return below if above.content is None else above
-    if isinstance(below.content, Mapping) and isinstance(above.content, Mapping):
-        merged = dict(below.content)
-        for key, value in above.content.items():
+    if base.content is None or override.content is None:
+        return base if override.content is None else override
+    if isinstance(base.content, Mapping) and isinstance(override.content, Mapping):
+        merged = dict(base.content)
+        for key, value in override.content.items():
             merged[key] = merge(merged[key], value, faults) if key in merged else value
-        return below.with_content(merged)
-    if isinstance(below.content, tuple) and isinstance(above.content, tuple):
-        return below.with_content((*below.content, *above.content))
-    if _kind(below.content) != _kind(above.content):
-        message = f"{_kind(above.content)} stands here, where {below.location} has {_kind(below.content)}"
-        faults.append(DeclarationError("CANNOT_MERGE", message, above.location, "give both the same form"))
-        return below
-    return above
+        return base.with_content(merged)
+    if isinstance(base.content, tuple) and isinstance(override.content, tuple):
+        return base.with_content((*base.content, *override.content))
+    if _kind(base.content) != _kind(override.content):
+        message = f"{_kind(override.content)} is written here, but {base.location} has {_kind(base.content)}"
+        faults.append(DeclarationError("CANNOT_MERGE", message, override.location, "make both the same kind"))
+        return base
+    return override
 
 
 def _kind(content: Content) -> str:

@@ -1,4 +1,4 @@
-"""A bundle, resolved for one target, and what of it a local run needs."""
+"""A bundle resolved for one target, and the settings of one of its pipelines for a local run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,42 +12,42 @@ _SECRET = "{{secrets/"
 
 @dataclass(frozen=True)
 class BundlePipeline:
-    """One pipeline resource, as a local run takes it."""
+    """The settings of one pipeline resource for a local run."""
 
     key: str
     """Its key under `resources.pipelines`."""
     name: str
     sources: tuple[str, ...]
-    """Files and globs of `libraries`, absolute."""
+    """The files and globs of `libraries`, absolute."""
     storage: Path
-    """Where a local run keeps its tables unless it is told another folder."""
+    """The storage folder of a local run, unless another one is given."""
     root_path: Path | None
     catalog: str | None
     schema: str
     configuration: Mapping[str, str]
     dependencies: tuple[str, ...]
-    """What Databricks installs for it; locally it is there already, or not."""
+    """The Python packages that Databricks installs for it; nothing is installed locally."""
     development: bool
     continuous: bool
     location: SourceLocation
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Keys of the configuration whose values lie in a Databricks secret scope, which a local run cannot read."""
+        """Keys of the configuration whose values are in a Databricks secret scope, which a local run cannot read."""
         return tuple(key for key, value in self.configuration.items() if _SECRET in value)
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle for one target: files merged, variables set, references resolved."""
+    """A bundle for one target: files merged, variables assigned, references resolved."""
 
     name: str
     folder: Path
     target: str
     mode: str | None
-    """`development`, `production` or neither."""
+    """`development`, `production` or None."""
     root: Value
-    """The whole configuration. References to what only a workspace knows still stand in it."""
+    """The whole configuration; references to values that only a workspace knows are left as they are."""
 
     @property
     def pipelines(self) -> Mapping[str, Value]:

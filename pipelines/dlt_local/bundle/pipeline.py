@@ -1,4 +1,4 @@
-"""A pipeline resource as a local run takes it: libraries, root path, configuration."""
+"""Turns a pipeline resource into the settings of a local run: libraries, root path, configuration."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from dlt_local.bundle.references import REFERENCE
 from dlt_local.errors import DeclarationError, did_you_mean
 
 _NOT_RUN_HERE = {
-    "notebook": "save the notebook as a Python file, and name it by `file.path` or `glob.include`",
-    "jar": "leave it out of the target that is run here",
-    "maven": "leave it out of the target that is run here",
-    "whl": "install it here, and name it under `environment.dependencies` instead",
+    "notebook": "save the notebook as a Python file and list it with `file.path` or `glob.include`",
+    "jar": "leave it out of the target that you run locally",
+    "maven": "leave it out of the target that you run locally",
+    "whl": "install it locally and list it under `environment.dependencies` instead",
 }
 
 
@@ -21,27 +21,27 @@ def bundle_pipeline(bundle: Bundle, key: str | None = None) -> BundlePipeline:
 
     Args:
         bundle: the bundle, read for a target.
-        key: its key under `resources.pipelines`; not needed where there is one only.
+        key: its key under `resources.pipelines`; may be left out if there is only one pipeline.
 
     Raises:
-        BundleError: there is no such pipeline, or it has something that cannot be had here.
+        BundleError: there is no such pipeline, or it uses something that is not available locally.
     """
     key, value = _chosen(bundle, key)
     faults: list[DeclarationError] = []
-    reading = _Reading(value, faults)
-    development = reading.flag("development", default=bundle.mode == "development")
+    fields = _Fields(value, faults)
+    development = fields.flag("development", default=bundle.mode == "development")
     pipeline = BundlePipeline(
         key=key,
-        name=reading.text("name") or key,
-        sources=reading.sources(),
+        name=fields.text("name") or key,
+        sources=fields.sources(),
         storage=bundle.folder / ".databricks" / "local" / bundle.target / key,
-        root_path=reading.folder("root_path"),
-        catalog=reading.text("catalog"),
-        schema=reading.text("schema") or reading.text("target") or "default",
-        configuration=reading.configuration(),
-        dependencies=reading.dependencies(),
+        root_path=fields.folder("root_path"),
+        catalog=fields.text("catalog"),
+        schema=fields.text("schema") or fields.text("target") or "default",
+        configuration=fields.configuration(),
+        dependencies=fields.dependencies(),
         development=development,
-        continuous=reading.flag("continuous"),
+        continuous=fields.flag("continuous"),
         location=value.location,
     )
     stop_if(faults)
@@ -57,14 +57,14 @@ def _chosen(bundle: Bundle, key: str | None) -> tuple[str, Value]:
     known = ", ".join(pipelines) or "none"
     if key is None:
         message = f"the bundle has {len(pipelines)} pipelines" if pipelines else "the bundle has no pipeline"
-        fix = f"name one by --pipeline: {known}" if pipelines else "declare one under `resources.pipelines`"
+        fix = f"choose one with --pipeline: {known}" if pipelines else "declare one under `resources.pipelines`"
         raise BundleError([DeclarationError("NO_PIPELINE", message, bundle.root.location, fix)])
     message = f"there is no pipeline `{key}`{did_you_mean(key, pipelines)}"
     raise BundleError([DeclarationError("UNKNOWN_PIPELINE", message, bundle.root.location, f"the bundle has: {known}")])
 
 
-class _Reading:
-    """Takes a resource's fields one by one and notes what is wrong with them."""
+class _Fields:
+    """Reads the fields of a resource and collects their faults."""
 
     def __init__(self, value: Value, faults: list[DeclarationError]) -> None:
         self._value = value
@@ -72,7 +72,7 @@ class _Reading:
 
     def text(self, field: str) -> str | None:
         found = self._value.find(field)
-        return None if found is None or found.content is None else self._known(found)
+        return None if found is None or found.content is None else self._local_text(found)
 
     def flag(self, field: str, default: bool = False) -> bool:
         text = self.text(field)
@@ -84,42 +84,43 @@ class _Reading:
             return None
         path = self._path(found)
         if not path.is_dir():
-            self._fault("MISSING_FOLDER", f"{field} {path} is no folder", found, "correct the path")
+            self._fault("MISSING_FOLDER", f"{field} {path} is not a folder", found, "correct the path")
         return path
 
     def sources(self) -> tuple[str, ...]:
         libraries = self._value.find("libraries")
         found = [self._source(each) for each in (libraries.items if libraries is not None else ())]
         if not found:
-            fix = "add `- glob: {include: folder/**}`; a path is relative to the file that it is written in"
+            fix = "add `- glob: {include: folder/**}`; a path is relative to the file it is written in"
             self._fault("NO_LIBRARIES", "the pipeline has no libraries", self._value, fix)
         return tuple(source for source in found if source is not None)
 
     def configuration(self) -> dict[str, str]:
         found = self._value.find("configuration")
-        return {key: self._known(value) for key, value in found.fields.items()} if found is not None else {}
+        return {key: self._local_text(value) for key, value in found.fields.items()} if found is not None else {}
 
     def dependencies(self) -> tuple[str, ...]:
         found = self._value.find("environment", "dependencies")
-        return tuple(self._known(each) for each in found.items) if found is not None else ()
+        return tuple(self._local_text(each) for each in found.items) if found is not None else ()
 
     def _source(self, library: Value) -> str | None:
         if path := library.find("glob", "include") or library.find("file", "path"):
             return str(self._path(path))
         kind = next(iter(library.fields), "entry")
         fix = _NOT_RUN_HERE.get(kind, "write `- glob: {include: ...}` or `- file: {path: ...}`")
-        self._fault("LIBRARY_NOT_RUN_HERE", f"a `{kind}` among the libraries is not run here", library, fix)
+        self._fault("LIBRARY_NOT_RUN_HERE", f"a library of kind `{kind}` cannot run locally", library, fix)
         return None
 
     def _path(self, value: Value) -> Path:
-        """An absolute path; a relative one is relative to the file that it is written in."""
-        return Path(value.file.parent, self._known(value)).resolve()
+        """The absolute path; a relative one is relative to the file it is written in."""
+        return Path(value.file.parent, self._local_text(value)).resolve()
 
-    def _known(self, value: Value) -> str:
-        left = REFERENCE.search(value.text)
-        if left is not None:
-            fix = "give it another way for the target that is run here, such as a variable"
-            self._fault("KNOWN_IN_WORKSPACE_ONLY", f"{left[0]} has no value on this machine", value, fix)
+    def _local_text(self, value: Value) -> str:
+        """The text of a value that must be known without a workspace."""
+        unresolved = REFERENCE.search(value.text)
+        if unresolved is not None:
+            fix = "use something else, such as a variable, in the target that you run locally"
+            self._fault("KNOWN_IN_WORKSPACE_ONLY", f"{unresolved[0]} has no value on this machine", value, fix)
         return value.text
 
     def _fault(self, condition: str, message: str, value: Value, fix: str) -> None:

@@ -1,4 +1,4 @@
-"""References such as `${var.catalog}`: the values that they stand for."""
+"""Resolves references such as `${var.catalog}` to the values they refer to."""
 
 import re
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ REFERENCE = re.compile(rf"\$\{{({_NAME}(?:\.{_NAME}(?:\[\d+\])*)*(?:\[\d+\])*)\}
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 _FROM_WORKSPACE = ("host", "resource_path", "artifact_path", "state_path", "current_user")
-"""What of `workspace` only a workspace knows, unless the configuration says it."""
+"""Fields of `workspace` that only a workspace knows, unless the configuration sets them."""
 
 
 class Resolver:
-    """Puts values in the place of references, inside one whole configuration.
+    """Replaces references by values within one configuration.
 
-    A reference to what only a workspace knows (the id of a resource, a `lookup`) is left standing.
+    A reference to a value that only a workspace knows (the id of a resource, a `lookup`) is left as it is.
     """
 
     def __init__(self, root: Value, faults: list[DeclarationError]) -> None:
         self._root = root
         self._faults = faults
-        self._known: dict[str, Value | None] = {}
-        self._under_way: list[str] = []
+        self._resolved: dict[str, Value | None] = {}
+        self._in_progress: list[str] = []
 
     def resolve(self, value: Value) -> Value:
-        """The value with all references in it resolved; what cannot be is added to the faults."""
+        """The value with every reference in it resolved; a reference that cannot be is added to the faults."""
         if isinstance(value.content, str):
             return self._text(value, value.content)
         if isinstance(value.content, Mapping):
@@ -40,7 +40,7 @@ class Resolver:
         whole = REFERENCE.fullmatch(text)
         if whole:
             found = self._find(whole[1], value)
-            # Written here, so that a relative path is relative to where the reference stands.
+            # It keeps this location: a relative path is relative to the file that holds the reference.
             return value if found is None else value.with_content(found.content)
         return value.with_content(REFERENCE.sub(lambda match: self._part(match, value), text))
 
@@ -49,36 +49,36 @@ class Resolver:
         if found is None:
             return match[0]
         if isinstance(found.content, Mapping | tuple):
-            message = f"{match[0]} is no single value ({found.location}), so it cannot be part of a text"
+            message = f"{match[0]} is not a single value ({found.location}), so it cannot be part of a string"
             self._fault("NOT_A_TEXT", message, value, "refer to one value inside it")
             return match[0]
         return found.text
 
     def _find(self, reference: str, user: Value) -> Value | None:
-        """What a reference stands for; None: not known, which is a fault told once, or known in a workspace only."""
-        if reference in self._known:
-            return self._known[reference]
-        if reference in self._under_way:
-            circle = [*self._under_way[self._under_way.index(reference) :], reference]
-            message = f"values refer to each other in a circle: {' -> '.join(circle)}"
-            self._fault("REFERENCE_CYCLE", message, user, "give one of them a value of its own")
+        """The value of a reference; None if there is none (a fault, reported once) or only a workspace knows it."""
+        if reference in self._resolved:
+            return self._resolved[reference]
+        if reference in self._in_progress:
+            cycle = [*self._in_progress[self._in_progress.index(reference) :], reference]
+            message = f"references form a cycle: {' -> '.join(cycle)}"
+            self._fault("REFERENCE_CYCLE", message, user, "give one of them a literal value")
             return None
-        self._under_way.append(reference)
+        self._in_progress.append(reference)
         try:
-            self._known[reference] = found = self._walk(reference, user)
+            self._resolved[reference] = found = self._walk(reference, user)
         finally:
-            self._under_way.pop()
+            self._in_progress.pop()
         return found
 
     def _walk(self, reference: str, user: Value) -> Value | None:
-        steps = [int(number) if number else name for number, name in _STEP.findall(reference)]
+        path = _path([int(number) if number else name for number, name in _STEP.findall(reference)])
         value: Value | None = self._root
-        for place, step in enumerate(_way(steps)):
+        for depth, step in enumerate(path, start=1):
             found = _step(value, step) if value is not None else None
             if found is None:
-                self._missing(reference, _way(steps)[: place + 1], value, user)
+                self._missing(reference, path[:depth], value, user)
                 return None
-            # What lies further down may itself come by a reference.
+            # A value on the path may itself be a reference.
             value = self._text(found, found.content) if isinstance(found.content, str) else found
             if isinstance(value.content, str) and REFERENCE.search(value.content):
                 return None
@@ -89,15 +89,16 @@ class Resolver:
         if steps[0] == "variables" and len(steps) == 2:
             message = f"there is no variable `{name}`{did_you_mean(name, known)}"
             self._fault("UNKNOWN_VARIABLE", message, user, "declare it under `variables:`, or correct its name")
-        elif not _is_for_workspace(steps):
-            message = f"${{{reference}}} leads to nothing: there is no `{name}`{did_you_mean(name, known)}"
+        elif not _is_known_in_workspace(steps):
+            message = f"${{{reference}}} cannot be resolved: there is no `{name}`{did_you_mean(name, known)}"
             self._fault("UNKNOWN_REFERENCE", message, user, "correct the reference")
 
     def _fault(self, condition: str, message: str, value: Value, fix: str) -> None:
         self._faults.append(DeclarationError(condition, message, value.location, fix))
 
 
-def _way(steps: list[str | int]) -> list[str | int]:
+def _path(steps: list[str | int]) -> list[str | int]:
+    """The path in the configuration: `var.x` is short for `variables.x.value`."""
     return ["variables", *steps[1:2], "value", *steps[2:]] if steps[0] == "var" else steps
 
 
@@ -107,8 +108,8 @@ def _step(value: Value, step: str | int) -> Value | None:
     return value.fields.get(step)
 
 
-def _is_for_workspace(steps: list[str | int]) -> bool:
-    """True for what exists, or comes to exist, in the workspace only: a resource's id, a lookup's answer."""
+def _is_known_in_workspace(steps: list[str | int]) -> bool:
+    """True for what only a workspace knows: the id of a resource, the result of a lookup."""
     if steps[0] == "resources":
         return len(steps) > 3
     return (steps[0] == "workspace" and len(steps) > 1 and steps[1] in _FROM_WORKSPACE) or (

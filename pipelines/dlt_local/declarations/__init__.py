@@ -1,1 +1,1 @@
-"""What source files declare: decorators, SQL, and the registry they write to."""
+"""What source files declare: the decorators, SQL statements, and the registry that collects declarations."""

@@ -1,7 +1,4 @@
-"""What a pipeline's source files declare: datasets, flows and expectations, as frozen values.
-
-Declaring and running never meet: decorators build these, the graph orders them, the update runs them.
-"""
+"""Declared datasets, flows and expectations as frozen values, built by decorators and SQL statements."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,46 +13,46 @@ from dlt_local.names import TableName
 
 Query = Callable[[], DataFrame]
 Action = Literal["warn", "drop", "fail"]
+TableKind = Literal["streaming table", "materialized view"]
 ColumnLike = str | Column
+"""SQL text, or a column."""
 
 
 @dataclass(frozen=True)
 class BatchHandler:
-    """A user's function of a batch and its number."""
+    """A user's function of a microbatch and its number."""
 
     function: Callable[[DataFrame, int], None]
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """A condition that each row of a dataset is to meet; a row where it is null does not meet it."""
+    """A condition on each row of a dataset; a row for which it is false or null violates it."""
 
     name: str
     condition: ColumnLike
     action: Action
+    """What happens to a violating row: counted and kept, dropped, or the flow fails."""
 
     @property
     def text(self) -> str:
-        """The condition for people."""
+        """The condition as text, for messages and the event log."""
         return self.condition if isinstance(self.condition, str) else str(self.condition)[len("Column<'") : -len("'>")]
 
     @property
     def column(self) -> Column:
-        """The condition as a column; null where it cannot be told."""
+        """The condition as a column; null where it cannot be decided."""
         return F.expr(self.condition) if isinstance(self.condition, str) else self.condition
 
 
 @dataclass(frozen=True)
 class Table:
-    """A dataset kept as a Delta table.
-
-    ``kind`` None is `dlt.table`, where the query itself says which it is: a streaming query makes a streaming
-    table, a batch query a materialized view.
-    """
+    """A dataset stored as a Delta table."""
 
     name: TableName
     location: SourceLocation
-    kind: Literal["streaming table", "materialized view"] | None
+    kind: TableKind | None
+    """None for `dlt.table`: a streaming query makes a streaming table, a batch query a materialized view."""
     private: bool = False
     comment: str | None = None
     schema: StructType | str | None = None
@@ -68,7 +65,7 @@ class Table:
 
 @dataclass(frozen=True)
 class View:
-    """A dataset that is never stored: a name for a query inside this pipeline."""
+    """A named query inside this pipeline; never stored."""
 
     name: str
     location: SourceLocation
@@ -80,19 +77,19 @@ class View:
 
 @dataclass(frozen=True)
 class Sink:
-    """Somewhere outside the pipeline to which append flows write."""
+    """A destination outside the pipeline that append flows write to."""
 
     name: str
     location: SourceLocation
     format: str
     options: Mapping[str, str]
-    handler: "BatchHandler | None" = None
-    """What takes the batches of a `foreach_batch_sink`."""
+    handler: BatchHandler | None = None
+    """The function of a `foreach_batch_sink`; None for any other sink."""
 
 
 @dataclass(frozen=True)
 class QueryFlow:
-    """A flow whose rows are those of a query: appended if it streams, replacing everything if it does not."""
+    """A flow that writes the rows of a query: a stream is appended, a batch replaces the target."""
 
     name: str
     target: TableName | str
@@ -129,18 +126,18 @@ class AutoCdcFlow:
 
 
 SnapshotSource = str | Callable[[object], "tuple[DataFrame, object] | None"]
+"""A dataset, read once per update and versioned by the time of reading; or a function from the latest version
+applied (None at first) to the next (snapshot, version), None when there is no newer one."""
 
 
 @dataclass(frozen=True)
 class SnapshotCdcFlow:
-    """A flow that compares whole snapshots with its target (`create_auto_cdc_from_snapshot_flow`)."""
+    """A flow that compares full snapshots with its target (`create_auto_cdc_from_snapshot_flow`)."""
 
     name: str
     target: TableName
     location: SourceLocation
     source: SnapshotSource
-    """A dataset, read once an update and versioned by the time of reading; or a function from the latest version
-    applied (None at first) to the next (snapshot, version), None when there is no newer one."""
     keys: tuple[str, ...]
     scd_type: Literal[1, 2] = 1
     track_history_column_list: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""While source files load, `import dlt` and `from pyspark import pipelines` give the engine's decorators."""
+"""Serves the engine's decorators as `dlt` and `pyspark.pipelines` while source files load."""
 
 import functools
 import sys
@@ -10,23 +10,22 @@ from pathlib import Path
 
 import pyspark
 
-from dlt_local.declarations import auto_cdc_decorators, decorators
+from dlt_local.declarations import decorators
 from dlt_local.declarations.compatibility import refused_functions
 from dlt_local.declarations.registry import caller
 from dlt_local.errors import DeclarationError, did_you_mean
 
 _MISSING = object()
-# sys.modules and sys.path are the process's: two pipelines may load at once from two threads.
+# sys.modules and sys.path belong to the process, and two threads may load two pipelines at once.
 _loading = threading.RLock()
 
 
 def _module(name: str) -> types.ModuleType:
     module = types.ModuleType(name, "The decorators of Delta Live Tables, served by dlt_local.")
-    for source in (decorators, auto_cdc_decorators):
-        for public in source.__all__:
-            setattr(module, public, getattr(source, public))
-    module.__dict__["__all__"] = [*decorators.__all__, *auto_cdc_decorators.__all__]
-    # Python asks a module's own __getattr__ for the names that it has not.
+    for public in decorators.__all__:
+        setattr(module, public, getattr(decorators, public))
+    module.__dict__["__all__"] = [*decorators.__all__]
+    # Python calls a module's own __getattr__ for names that it does not define.
     module.__dict__["__getattr__"] = functools.partial(_refuse, name)
     return module
 
@@ -38,21 +37,21 @@ def _refuse(module: str, name: str) -> object:
     if name in reasons:
         message = f"`{module}.{name}` does not run on this machine"
         raise DeclarationError("NOT_SUPPORTED_LOCALLY", message, caller(), reasons[name])
-    near = did_you_mean(name, [*decorators.__all__, *auto_cdc_decorators.__all__])
+    near = did_you_mean(name, decorators.__all__)
     message = f"module `{module}` has no attribute `{name}`{near}"
     raise AttributeError(message)
 
 
 @contextmanager
 def pipeline_modules(root_path: Path | None) -> Iterator[None]:
-    """Serve the decorators and put ``root_path`` on sys.path; leave sys.modules, pyspark and sys.path as they were.
+    """Serve the decorators and put ``root_path`` on sys.path; restore sys.modules, pyspark and sys.path at the end.
 
-    Modules that source files import from ``root_path`` meanwhile are forgotten afterwards, so that a second
-    pipeline in this process runs their declarations anew.
+    Modules imported from ``root_path`` in the block are unloaded as well, so a second pipeline in this process runs
+    their declarations again.
     """
     with _loading:
         modules_before, path_before = dict(sys.modules), list(sys.path)
-        attribute_before = getattr(pyspark, "pipelines", _MISSING)
+        pipelines_before = getattr(pyspark, "pipelines", _MISSING)
         sys.modules["dlt"] = _module("dlt")
         sys.modules["pyspark.pipelines"] = _module("pyspark.pipelines")
         pyspark.pipelines = sys.modules["pyspark.pipelines"]  # type: ignore[attr-defined]
@@ -63,10 +62,10 @@ def pipeline_modules(root_path: Path | None) -> Iterator[None]:
         finally:
             sys.path[:] = path_before
             _restore(modules_before, root_path)
-            if attribute_before is _MISSING:
+            if pipelines_before is _MISSING:
                 del pyspark.pipelines  # type: ignore[attr-defined]
             else:
-                pyspark.pipelines = attribute_before  # type: ignore[attr-defined]
+                pyspark.pipelines = pipelines_before  # type: ignore[attr-defined]
 
 
 def _restore(before: dict[str, types.ModuleType], root_path: Path | None) -> None:
@@ -74,8 +73,8 @@ def _restore(before: dict[str, types.ModuleType], root_path: Path | None) -> Non
         if name in before:
             continue
         file = getattr(module, "__file__", None)
-        of_the_pipeline = root_path is not None and file is not None and Path(file).is_relative_to(root_path)
-        if name in ("dlt", "pyspark.pipelines") or of_the_pipeline:
+        from_root_path = root_path is not None and file is not None and Path(file).is_relative_to(root_path)
+        if name in ("dlt", "pyspark.pipelines") or from_root_path:
             del sys.modules[name]
     for name in ("dlt", "pyspark.pipelines"):
         if name in before:

@@ -1,4 +1,4 @@
-"""Collects what source files declare, one registry for one load of one pipeline."""
+"""The registry: collects what the source files of one pipeline declare, in the order they declare it."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,7 +10,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from dlt_local.declarations.elements import AutoCdcFlow, ColumnLike, Dataset, Expectation, Flow, Sink, Table, View
+from dlt_local.declarations import compatibility
+from dlt_local.declarations.elements import Dataset, Expectation, Flow, Sink, Table, View
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import TableName, parts, table_name
 
@@ -19,9 +20,10 @@ _ENGINE = str(Path(__file__).parents[1])
 
 @dataclass
 class Registry:
-    """The declarations of one pipeline, in the order in which its files made them."""
+    """The declarations of one pipeline from one load of its source files."""
 
     schema: str
+    """Where unqualified names belong."""
     spark: SparkSession
     tables: dict[TableName, Table] = field(default_factory=dict)
     views: dict[str, View] = field(default_factory=dict)
@@ -35,12 +37,12 @@ class Registry:
         return table_name(name, self.schema)
 
     def add(self, dataset: Dataset) -> None:
-        """Take up a dataset.
+        """Register a dataset.
 
         Raises:
-            DeclarationError: another dataset has its name already; both places are named.
+            DeclarationError: the name is already in use; the message names both locations.
         """
-        other = self._named_like(dataset)
+        other = self._same_name(dataset)
         if other is not None:
             message = f"dataset {dataset.name} is declared twice: here and at {other.location}"
             raise DeclarationError("DUPLICATE_DATASET", message, dataset.location, "rename one of them")
@@ -52,32 +54,26 @@ class Registry:
             case Sink():
                 self.sinks[dataset.name] = dataset
 
-    def _named_like(self, dataset: Dataset) -> Dataset | None:
-        # Spark takes names without regard to case, so two that differ only in case are one.
-        same_kind: list[Dataset] = [*self.tables.values(), *self.views.values(), *self.sinks.values()]
-        return next((d for d in same_kind if str(d.name).lower() == str(dataset.name).lower()), None)
+    def _same_name(self, dataset: Dataset) -> Dataset | None:
+        # Spark ignores case in names, so two names that differ only in case are the same.
+        registered: list[Dataset] = [*self.tables.values(), *self.views.values(), *self.sinks.values()]
+        return next((d for d in registered if str(d.name).lower() == str(dataset.name).lower()), None)
 
     def add_flow(self, flow: Flow) -> None:
-        """Take up a flow.
+        """Register a flow.
 
         Raises:
-            DeclarationError: another flow has its name already.
+            DeclarationError: another flow already has its name.
         """
         for other in self.flows:
             if other.name.lower() == flow.name.lower():
                 message = f"flow `{flow.name}` is declared twice: here and at {other.location}"
-                fix = "give one of them a name of its own (`name=`, with apply_changes `flow_name=`)"
+                fix = "give one of them another name (`name=`; for apply_changes, `flow_name=`)"
                 raise DeclarationError("DUPLICATE_FLOW", message, flow.location, fix)
         self.flows.append(flow)
 
-    def restrict_last_flow(self, where: ColumnLike) -> None:
-        """Give the flow taken up last its condition on the source's rows."""
-        flow = self.flows[-1]
-        assert isinstance(flow, AutoCdcFlow)
-        self.flows[-1] = replace(flow, where=where)
-
     def add_expectation(self, dataset: TableName | str, expectation: Expectation) -> None:
-        """Put an expectation on a dataset that is declared already (a decorator above `@table`)."""
+        """Add an expectation to a dataset that is already registered (a decorator above `@table`)."""
         if isinstance(dataset, TableName):
             table = self.tables[dataset]
             self.tables[dataset] = replace(table, expectations=(expectation, *table.expectations))
@@ -86,17 +82,23 @@ class Registry:
             self.views[dataset] = replace(view, expectations=(expectation, *view.expectations))
 
     def notice(self, text: str) -> None:
-        """Say once that something of a declaration has no effect locally."""
+        """Record a notice about a declaration, once."""
         if text not in self.notices:
             self.notices.append(text)
 
+    def notice_no_effect(self, name: str) -> None:
+        """Record the notice of an argument or property that is accepted without effect; no other name has one."""
+        text = compatibility.notice(name)
+        if text is not None:
+            self.notice(text)
+
     def flows_into(self, target: TableName | str) -> tuple[Flow, ...]:
-        """The flows that write to a table or sink, in the order of their declaration."""
+        """The flows that write to a table or sink, in the order they were declared."""
         wanted = str(target).lower()
         return tuple(flow for flow in self.flows if str(flow.target).lower() == wanted)
 
     def find(self, name: str) -> Table | View | None:
-        """The dataset that a query means by ``name``: a view by its bare name, else a table."""
+        """The dataset that a query calls ``name``: a view by its bare name, otherwise a table."""
         view = next((v for v in self.views.values() if v.name.lower() == parts(name)[-1].lower()), None)
         if view is not None and (len(parts(name)) == 1 or parts(name)[0].lower() == "live"):
             return view
@@ -109,7 +111,7 @@ _current: ContextVar[Registry | None] = ContextVar("registry", default=None)
 
 @contextmanager
 def registration(registry: Registry) -> Iterator[None]:
-    """Make ``registry`` the one that decorators and `dlt.read` speak to."""
+    """Make ``registry`` the current one for the duration of a block: decorators and `dlt.read` use it."""
     token = _current.set(registry)
     try:
         yield
@@ -121,34 +123,34 @@ def current() -> Registry:
     """The registry of the pipeline that is being loaded or evaluated.
 
     Raises:
-        DeclarationError: no pipeline is; the file was run by plain Python.
+        DeclarationError: there is none, because plain Python runs the file.
     """
     registry = _current.get()
     if registry is None:
         message = "a dataset can only be declared while a pipeline loads its source files"
-        fix = "run the file by `python -m dlt_local run --source FILE --storage DIR`"
+        fix = "run the file with `python -m dlt_local run --source FILE --storage DIR`"
         raise DeclarationError("NO_PIPELINE", message, caller(), fix)
     return registry
 
 
-_place: ContextVar[SourceLocation | None] = ContextVar("place", default=None)
+_location: ContextVar[SourceLocation | None] = ContextVar("location", default=None)
 
 
 @contextmanager
-def standing_at(location: SourceLocation) -> Iterator[None]:
-    """Let declarations stand at a place that no call stack tells: a statement of an SQL file."""
-    token = _place.set(location)
+def located_at(location: SourceLocation) -> Iterator[None]:
+    """Give declarations in a block this location: a statement of an SQL file is not on the call stack."""
+    token = _location.set(location)
     try:
         yield
     finally:
-        _place.reset(token)
+        _location.reset(token)
 
 
 def caller() -> SourceLocation:
-    """The nearest place outside the engine on the call stack, the user's own line; or the SQL statement's."""
-    place = _place.get()
-    if place is not None:
-        return place
+    """The user's line that is declaring something: the SQL statement, or the nearest frame outside the engine."""
+    location = _location.get()
+    if location is not None:
+        return location
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_ENGINE):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Find a pipeline's source files and run them, each as a module of its own with `spark` at hand."""
+"""Finds a pipeline's source files and runs each as a module of its own, with `spark` defined."""
 
 import sys
 import traceback
@@ -14,13 +14,13 @@ from dlt_local.errors import DeclarationError, LocalPipelineError, SourceLocatio
 
 
 def source_files(patterns: Sequence[str]) -> tuple[Path, ...]:
-    """The files that the patterns name, in the order of the patterns, then of their paths; each once.
+    """The files that match the patterns, in the order of the patterns and then of their paths; each once.
 
     Args:
         patterns: files, globs, or `folder/**` for every Python and SQL file below a folder.
 
     Raises:
-        DeclarationError: a pattern names nothing.
+        DeclarationError: a pattern matches no file.
     """
     found: dict[Path, None] = {}
     for pattern in patterns:
@@ -28,21 +28,21 @@ def source_files(patterns: Sequence[str]) -> tuple[Path, ...]:
         matches = sorted(Path(match) for match in glob(recursive, recursive=True))
         files = [match.resolve() for match in matches if match.suffix in (".py", ".sql") and match.is_file()]
         if not files:
-            message = f"`{pattern}` names no Python or SQL file"
+            message = f"`{pattern}` matches no Python or SQL file"
             raise DeclarationError("NO_SOURCE_FILES", message, fix="give a file, or a folder as `folder/**`")
         found.update(dict.fromkeys(files))
     return tuple(found)
 
 
 def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> list[Exception]:
-    """Run every file; what they declare is in ``registry`` afterwards.
+    """Run every file; their declarations go to ``registry``.
 
     Returns:
-        The faults, at most one a file, since a file stops at its first; later files are loaded all the same. One that
-        several files run into, such as a faulty conf folder that each of them reads, is told once.
+        The faults: at most one per file, because a file stops at its first; the files after it are loaded all the
+        same. A fault that several files raise, such as a faulty conf folder that each of them reads, is reported once.
     """
     faults: list[Exception] = []
-    told: set[tuple[type[Exception], str]] = set()
+    reported: set[tuple[type[Exception], str]] = set()
     with pipeline_modules(root_path), registration(registry):
         for number, file in enumerate(files):
             try:
@@ -50,9 +50,9 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
             except LocalPipelineError as error:
                 faults.append(error)
             except Exception as error:
-                if (type(error), str(error)) not in told:
-                    faults.append(_at_users_line(error, file))
-                    told.add((type(error), str(error)))
+                if (type(error), str(error)) not in reported:
+                    faults.append(_fault_in(file, error))
+                    reported.add((type(error), str(error)))
     return faults
 
 
@@ -63,7 +63,7 @@ def _execute(file: Path, name: str, registry: Registry) -> None:
     module = types.ModuleType(name)
     module.__file__ = str(file)
     module.__dict__["spark"] = registry.spark
-    # Dataclasses and typing look their module up while the file runs.
+    # Dataclasses and typing look up the module of a class while the file runs.
     sys.modules[name] = module
     try:
         exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), module.__dict__)
@@ -71,7 +71,8 @@ def _execute(file: Path, name: str, registry: Registry) -> None:
         del sys.modules[name]
 
 
-def _at_users_line(error: Exception, file: Path) -> DeclarationError:
+def _fault_in(file: Path, error: Exception) -> DeclarationError:
+    """The error as a fault at the line of ``file`` that raised it."""
     if isinstance(error, SyntaxError):
         location = SourceLocation(error.filename or str(file), error.lineno or 1)
     else:

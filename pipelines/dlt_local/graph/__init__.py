@@ -1,1 +1,1 @@
-"""The dataflow graph: every query analysed and every dataset in order before anything runs."""
+"""The dataflow graph: every query is analysed and the datasets are ordered before anything runs."""

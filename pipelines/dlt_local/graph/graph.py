@@ -1,41 +1,46 @@
-"""The graph of a pipeline as frozen values: flows, nodes, and the graph of them."""
+"""A pipeline's graph as frozen values: its datasets in order, each with its flows, inputs and schema."""
 
 from dataclasses import dataclass
 
 from pyspark.sql.types import StructType
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.declarations.elements import Flow, QueryFlow, Sink, Table, View
+from dlt_local.declarations.elements import Dataset, Flow, QueryFlow, View
 from dlt_local.names import TableName
 
 
 @dataclass(frozen=True)
 class ResolvedFlow:
-    """A flow whose inputs are known."""
+    """A flow whose query has been analysed."""
 
     flow: Flow
+    """As declared."""
     inputs: tuple[TableName, ...]
-    """The pipeline's tables that it reads, through views too."""
+    """The tables of the pipeline that it reads, directly or through views."""
     views: tuple[str, ...]
     """The views that it reads, innermost first."""
     streaming: bool
+    """True if its query is a stream."""
     schema: StructType
+    """The columns it writes."""
     fingerprint: str | None
-    """Changes when the query does; None where a run could differ though neither tables nor folders did."""
+    """Hash of the query: as long as it and the inputs stay the same, so does the result. None for a query whose
+    result may change anyway, because it reads outside the pipeline or calls a function such as `now()`."""
     changes: ChangeArgs | None = None
+    """The resolved arguments of an AUTO CDC or snapshot flow."""
     query: str = ""
-    """Another one where the query is another; unlike the fingerprint, also of queries that read outside."""
+    """Hash of the query of a query flow, even if it has no fingerprint; it changes when the query is edited."""
     folders: tuple[str, ...] = ()
-    """The folders of which it streams the files."""
+    """The folders whose files it streams."""
 
 
 @dataclass(frozen=True)
 class Node:
     """One dataset of the graph."""
 
-    dataset: Table | View | Sink
+    dataset: Dataset
     kind: str
-    """streaming table, materialized view, view or sink."""
+    """`streaming table`, `materialized view`, `view` or `sink`."""
     flows: tuple[ResolvedFlow, ...]
     schema: StructType
 
@@ -51,21 +56,22 @@ class Node:
 
     @property
     def is_changed_in_place(self) -> bool:
-        """True where rows are updated or replaced, so that it cannot be streamed from."""
+        """True if its rows are updated or replaced, so that it cannot be the source of a stream."""
         return self.kind == "materialized view" or any(not isinstance(f.flow, QueryFlow) for f in self.flows)
 
 
 @dataclass(frozen=True)
 class Graph:
-    """All datasets of a pipeline, each behind those that it reads."""
+    """All datasets of a pipeline, each after the datasets it reads."""
 
     nodes: tuple[Node, ...]
     notices: tuple[str, ...]
+    """What the declarations ask for that has no effect here."""
 
     def __getitem__(self, name: str) -> Node:
         return next(node for node in self.nodes if node.name == name)
 
     @property
     def tables(self) -> tuple[Node, ...]:
-        """The nodes that are stored or sent, in order."""
+        """The tables and sinks: every node that is written to, in order."""
         return tuple(node for node in self.nodes if not isinstance(node.dataset, View))

@@ -1,18 +1,21 @@
-"""Schemas of datasets: what is declared, what the queries give, and how one grows into the other."""
+"""Schemas of tables: declared columns, the flows' columns, and how they are merged."""
+
+from collections.abc import Sequence
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dlt_local.declarations.ddl import Columns, NotDdl, columns
-from dlt_local.declarations.elements import Table
+from dlt_local.declarations.elements import QueryFlow, Table
 from dlt_local.errors import DeclarationError, did_you_mean
+from dlt_local.graph.graph import ResolvedFlow
 
 
 def declared_columns(table: Table, session: SparkSession) -> Columns | None:
-    """The columns and constraints that a declaration gives, None where it gives none.
+    """The columns and constraints that a table declares, None if it declares none.
 
     Raises:
-        DeclarationError: the DDL text cannot be read.
+        DeclarationError: the DDL text is not valid.
     """
     if table.schema is None:
         return None
@@ -21,57 +24,81 @@ def declared_columns(table: Table, session: SparkSession) -> Columns | None:
     try:
         return columns(session, table.schema)
     except NotDdl as error:
-        message = f"schema of {table.name} is no DDL: {error}"
+        message = f"the schema of {table.name} is not valid DDL: {error}"
         raise DeclarationError("BAD_SCHEMA", message, table.location) from error
 
 
-def merge_schemas(table: Table, into: StructType, new: StructType, closed: bool = False) -> StructType:
-    """``into`` with the columns, and nested fields, of ``new`` that it lacks behind its own.
-
-    All are nullable but those that a declaration (``closed``) says are not.
+def table_schema(
+    table: Table, flows: Sequence[ResolvedFlow], stored: StructType | None, declared: Columns | None
+) -> StructType:
+    """The columns of a table: those it has, those its flows write, in the declared schema if there is one.
 
     Args:
-        table: whose schema it is, for the error.
-        into: the schema that stays.
-        new: the schema that is to fit in.
-        closed: True where ``into`` is declared and nothing may be added.
+        table: the table, for errors.
+        flows: its flows; there is at least one.
+        stored: the columns that it keeps from earlier updates.
+        declared: the columns that it declares; no others may be added.
 
     Raises:
-        DeclarationError: a column changes its type, or is new where none may be added.
+        DeclarationError: the same column has two types, or is not in the declared schema.
     """
-    known = {field.name.lower(): field for field in into.fields}
+    first, *others = ([stored] if stored is not None else []) + [flow.schema for flow in flows]
+    merged = first
+    for schema in others:
+        merged = merge_schemas(table, merged, schema)
+    if declared is not None:
+        return merge_schemas(table, declared.schema, merged, closed=True)
+    # A query that gives no null today does not promise to give none: only a declaration does.
+    return _nullable(merged) if all(isinstance(flow.flow, QueryFlow) for flow in flows) else merged
+
+
+def merge_schemas(table: Table, base: StructType, new: StructType, closed: bool = False) -> StructType:
+    """The columns of ``base``, then those that only ``new`` has; nested fields likewise.
+
+    Every column is nullable, except those that a declared (``closed``) schema declares NOT NULL.
+
+    Args:
+        table: the table, for errors.
+        base: the schema that is extended; its names and metadata are kept.
+        new: the schema to merge in.
+        closed: True if ``base`` is declared, so that no column may be added.
+
+    Raises:
+        DeclarationError: a column has another type, or is new in a closed schema.
+    """
+    known = {field.name.lower(): field for field in base.fields}
     merged = {
-        field.name.lower(): StructField(field.name, field.dataType, field.nullable or not closed, field.metadata)
-        for field in into.fields
+        name: StructField(field.name, field.dataType, field.nullable or not closed, field.metadata)
+        for name, field in known.items()
     }
     for field in new.fields:
-        there = known.get(field.name.lower())
-        if there is None and closed:
-            near = did_you_mean(field.name, into.names)
-            message = f"{table.name}: the query gives column `{field.name}`, which the declared schema has not{near}"
+        column = known.get(field.name.lower())
+        if column is not None:
+            type_ = _merge_types(table, column.name, column.dataType, field.dataType)
+            nullable = column.nullable or not closed
+            merged[field.name.lower()] = StructField(column.name, type_, nullable, column.metadata)
+        elif closed:
+            near = did_you_mean(field.name, base.names)
+            message = f"{table.name}: column `{field.name}` of the query is not in the declared schema{near}"
             fix = "add it to `schema`, or drop it in the query"
             raise DeclarationError("SCHEMA_MISMATCH", message, table.location, fix)
-        name, metadata = (there.name, there.metadata) if there else (field.name, field.metadata)
-        type_ = _merge_types(table, name, there.dataType, field.dataType) if there else field.dataType
-        may_be_null = there is None or there.nullable or not closed
-        merged[name.lower()] = StructField(name, type_, may_be_null, metadata)
+        else:
+            merged[field.name.lower()] = StructField(field.name, field.dataType, True, field.metadata)
     return StructType(list(merged.values()))
 
 
-def nullable(schema: StructType) -> StructType:
-    """The same columns, any of which may be null."""
+def _nullable(schema: StructType) -> StructType:
     return StructType([StructField(field.name, field.dataType, True, field.metadata) for field in schema.fields])
 
 
 def _merge_types(table: Table, path: str, old: DataType, new: DataType) -> DataType:
     if isinstance(old, StructType) and isinstance(new, StructType):
-        known = {field.name.lower(): field for field in old.fields}
-        fields = {f.name.lower(): f for f in old.fields}
+        fields = {field.name.lower(): field for field in old.fields}
         for field in new.fields:
-            there = known.get(field.name.lower())
-            if there is not None:
-                type_ = _merge_types(table, f"{path}.{field.name}", there.dataType, field.dataType)
-                fields[field.name.lower()] = StructField(there.name, type_, True, there.metadata)
+            known = fields.get(field.name.lower())
+            if known is not None:
+                type_ = _merge_types(table, f"{path}.{field.name}", known.dataType, field.dataType)
+                fields[field.name.lower()] = StructField(known.name, type_, True, known.metadata)
             else:
                 fields[field.name.lower()] = StructField(field.name, field.dataType, True, field.metadata)
         return StructType(list(fields.values()))
@@ -81,22 +108,22 @@ def _merge_types(table: Table, path: str, old: DataType, new: DataType) -> DataT
         value = _merge_types(table, f"{path}.value", old.valueType, new.valueType)
         return MapType(_merge_types(table, f"{path}.key", old.keyType, new.keyType), value)
     if old.simpleString() != new.simpleString():
-        had, got = old.simpleString(), new.simpleString()
-        message = f"{table.name}: column `{path}` is {had} in the table and {got} in the query"
-        fix = f"cast it to {had}, or rebuild the table with --full-refresh {table.name}"
+        expected, found = old.simpleString(), new.simpleString()
+        message = f"{table.name}: column `{path}` is {expected} in the table and {found} in the query"
+        fix = f"cast it to {expected}, or rebuild the table with --full-refresh {table.name}"
         raise DeclarationError("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", message, table.location, fix)
     return old
 
 
 def missing_nested(old: DataType, new: DataType, path: str) -> list[str]:
-    """Paths of the nested fields that ``old`` has and ``new`` lacks."""
+    """Paths of the nested fields that ``old`` has and ``new`` does not."""
     if isinstance(old, StructType) and isinstance(new, StructType):
-        there = {field.name.lower(): field.dataType for field in new.fields}
-        lacking = [f"{path}.{f.name}" for f in old.fields if f.name.lower() not in there]
-        deeper = [(f, there[f.name.lower()]) for f in old.fields if f.name.lower() in there]
-        return lacking + [
-            found for f, type_ in deeper for found in missing_nested(f.dataType, type_, f"{path}.{f.name}")
-        ]
+        present = {field.name.lower(): field.dataType for field in new.fields}
+        missing = [f"{path}.{f.name}" for f in old.fields if f.name.lower() not in present]
+        for field in old.fields:
+            if field.name.lower() in present:
+                missing += missing_nested(field.dataType, present[field.name.lower()], f"{path}.{field.name}")
+        return missing
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):
         return missing_nested(old.elementType, new.elementType, f"{path}.element")
     if isinstance(old, MapType) and isinstance(new, MapType):

@@ -1,5 +1,5 @@
-"""SQL source files: the statements of Databricks' pipeline SQL become the same declarations that Python files make."""
+"""SQL source files: Databricks' pipeline SQL becomes the same declarations that Python files make."""
 
-from dlt_local.declarations.sql.declare import run_file
+from dlt_local.declarations.sql.run import run_file
 
 __all__ = ["run_file"]

@@ -1,4 +1,4 @@
-"""SQL text as words that know where they stand. What lies between a statement's clauses is Spark's to parse."""
+"""SQL text as tokens and statements with their positions; the queries inside are left for Spark to parse."""
 
 import re
 from collections.abc import Sequence
@@ -20,14 +20,16 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
 @dataclass(frozen=True)
 class Token:
-    """A word, a quoted name, a text in quotes, or a sign."""
+    """A word, a quoted name, a string, or a symbol."""
 
     kind: str
+    """`word`, `name` (in backticks), `text` (a string) or `other`."""
     text: str
+    """As written, quotes included."""
     start: int
     end: int
     depth: int
-    """How many parentheses are open around it; those themselves stand outside."""
+    """The number of parentheses open around the token; a parenthesis itself counts as outside."""
 
     def is_word(self, *words: str) -> bool:
         """True for one of these keywords, in any letter case."""
@@ -35,7 +37,7 @@ class Token:
 
     @property
     def value(self) -> str:
-        """What a quoted text or name says, without its quotes."""
+        """The token without quotes and with escapes resolved."""
         if self.kind == "name":
             return self.text[1:-1].replace("``", "`")
         if self.kind != "text":
@@ -49,27 +51,27 @@ class Token:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: its tokens, and the file's text from which they are."""
+    """One statement: its tokens, and the text of the file they come from."""
 
     source: str
     tokens: tuple[Token, ...]
 
     def line(self, index: int = 0) -> int:
-        """The line, from 1, on which a token stands; behind the last one, the last one's."""
-        at = self.tokens[min(index, len(self.tokens) - 1)].start
-        return self.source.count("\n", 0, at) + 1
+        """The line of a token, from 1; past the end, the line of the last token."""
+        start = self.tokens[min(index, len(self.tokens) - 1)].start
+        return self.source.count("\n", 0, start) + 1
 
-    def text(self, first: int, behind: int) -> str:
-        """The text of a range of tokens, just as it was written."""
-        return self.source[self.tokens[first].start : self.tokens[behind - 1].end] if behind > first else ""
+    def text(self, first: int, end: int) -> str:
+        """The text of the tokens from ``first`` up to ``end`` (exclusive), as written."""
+        return self.source[self.tokens[first].start : self.tokens[end - 1].end] if end > first else ""
 
-    def text_in_place(self, first: int, behind: int) -> str:
-        """The same behind as many line breaks as stand before it, so that a parser counts the file's lines."""
-        return "\n" * (self.line(first) - 1) + self.text(first, behind)
+    def text_on_its_lines(self, first: int, end: int) -> str:
+        """The same text after as many line breaks as precede it in the file: a parser then reports the file's lines."""
+        return "\n" * (self.line(first) - 1) + self.text(first, end)
 
 
 def statements(source: str) -> list[Statement]:
-    """Split a file at its semicolons, and where a notebook's next cell begins."""
+    """Split a file at its semicolons and at the notebook cells' separators."""
     found: list[Statement] = []
     tokens: list[Token] = []
     depth = 0
@@ -85,11 +87,11 @@ def statements(source: str) -> list[Statement]:
     return [*found, *([Statement(source, tuple(tokens))] if tokens else [])]
 
 
-def split(tokens: Sequence[Token], first: int, behind: int) -> list[tuple[int, int]]:
-    """The ranges between the commas of a list whose tokens are ``first`` up to ``behind``."""
-    if behind <= first:
+def split(tokens: Sequence[Token], first: int, end: int) -> list[tuple[int, int]]:
+    """The items of a comma-separated list as ranges; the list is the tokens from ``first`` up to ``end``."""
+    if end <= first:
         return []
     depth = tokens[first].depth
-    commas = [i for i in range(first, behind) if tokens[i].text == "," and tokens[i].depth == depth]
+    commas = [i for i in range(first, end) if tokens[i].text == "," and tokens[i].depth == depth]
     starts = [first, *(comma + 1 for comma in commas)]
-    return list(zip(starts, [*commas, behind], strict=True))
+    return list(zip(starts, [*commas, end], strict=True))

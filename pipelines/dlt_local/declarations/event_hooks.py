@@ -1,0 +1,32 @@
+"""`on_event_hook`: functions that are called with each event of an update."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from dlt_local.declarations.registry import current
+
+H = TypeVar("H", bound=Callable[..., Any])
+
+
+@overload
+def on_event_hook(user_event_hook_fn: H, /) -> H: ...
+
+
+@overload
+def on_event_hook(
+    user_event_hook_fn: None = None, /, max_allowable_consecutive_failures: int | None = None
+) -> Callable[[H], H]: ...
+
+
+def on_event_hook(
+    user_event_hook_fn: H | None = None, /, max_allowable_consecutive_failures: int | None = None
+) -> H | Callable[[H], H]:
+    """Call the function with each event of an update, as a dict of the event log's columns."""
+    if max_allowable_consecutive_failures is not None:
+        current().notice_no_effect("max_allowable_consecutive_failures")
+
+    def declare(hook: H) -> H:
+        current().hooks.append(hook)
+        return hook
+
+    return declare if user_event_hook_fn is None else declare(user_event_hook_fn)

@@ -1,0 +1,132 @@
+"""`CREATE TABLE`, `CREATE MATERIALIZED VIEW` and `CREATE VIEW` as declarations of datasets."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dlt_local.declarations.elements import TableKind
+from dlt_local.declarations.expectations import attach
+from dlt_local.declarations.registry import current
+from dlt_local.declarations.sql.columns import column_list
+from dlt_local.declarations.sql.queries import query
+from dlt_local.declarations.sql.reader import Reader
+from dlt_local.declarations.table_options import TableOptions
+from dlt_local.declarations.tables import create_streaming_table, declare_table
+from dlt_local.declarations.views import temporary_view
+
+_MODIFIERS = ("TEMPORARY", "TEMP", "PRIVATE", "STREAMING", "INCREMENTAL", "LIVE", "MATERIALIZED")
+_NO_EFFECT = (("LOCATION",), ("SCHEDULE",), ("TRIGGER",), ("WITH", "ROW", "FILTER"), ("DEFAULT", "COLLATION"))
+# A clause without effect has no grammar here; it is skipped up to the next of these.
+_CLAUSE_STARTS = ("AS", "COMMENT", "TBLPROPERTIES", "PARTITIONED", "CLUSTER", "LOCATION", "WITH", "DEFAULT")
+
+
+def create_dataset(reader: Reader, settings: Mapping[str, str]) -> None:
+    """Read what follows `CREATE [OR REFRESH | OR REPLACE]` and declare the table or view.
+
+    Raises:
+        DeclarationError: the statement is not understood, or refused.
+    """
+    modifiers = set()
+    while not reader.is_done and reader.tokens[reader.at].is_word(*_MODIFIERS):
+        modifiers.add(reader.tokens[reader.at].text.upper())
+        reader.at += 1
+    if reader.accept("TABLE") or ("MATERIALIZED" in modifiers and reader.accept("VIEW")):
+        _table(reader, modifiers, settings)
+    elif reader.accept("VIEW"):
+        _view(reader, settings)
+    else:
+        raise reader.expected("TABLE, VIEW or FLOW")
+
+
+def _name(reader: Reader) -> str:
+    reader.accept("IF", "NOT", "EXISTS")
+    return reader.name()
+
+
+def _table(reader: Reader, modifiers: set[str], settings: Mapping[str, str]) -> None:
+    name, columns = _name(reader), column_list(reader)
+    streaming = bool(modifiers & {"STREAMING", "INCREMENTAL"})
+    options = replace(_table_clauses(reader), schema=columns.schema, spark_conf=settings)
+    if reader.accept("AS"):
+        private = bool(modifiers & {"PRIVATE", "TEMPORARY", "TEMP"})
+        kind: TableKind = "streaming table" if streaming else "materialized view"
+        declared = attach(query(reader, columns), columns.expectations)
+        declare_table(kind, declared, name, replace(options, private=private))
+    elif streaming:
+        create_streaming_table(
+            name,
+            comment=options.comment,
+            table_properties=options.table_properties,
+            schema=options.schema,
+            spark_conf=options.spark_conf,
+            partition_cols=options.partition_cols,
+            cluster_by=options.cluster_by,
+            expect_all=columns.conditions("warn"),
+            expect_all_or_drop=columns.conditions("drop"),
+            expect_all_or_fail=columns.conditions("fail"),
+        )
+    else:
+        raise reader.fault(f"{name} has no query", "write it after AS, or use CREATE STREAMING TABLE and add a flow")
+
+
+def _table_clauses(reader: Reader) -> TableOptions:
+    options = TableOptions()
+    while not reader.is_done and not reader.sees("AS"):
+        if reader.accept("COMMENT"):
+            options = replace(options, comment=reader.string())
+        elif reader.accept("TBLPROPERTIES"):
+            options = replace(options, table_properties=reader.properties())
+        elif reader.accept("PARTITIONED", "BY"):
+            options = replace(options, partition_cols=reader.column_names())
+        elif reader.accept("CLUSTER", "BY"):
+            options = replace(options, cluster_by=_clustering(reader))
+        elif reader.accept("USING"):
+            reader.require("DELTA")
+        else:
+            _skip_without_effect(reader)
+    return options
+
+
+def _clustering(reader: Reader) -> list[str]:
+    if reader.accept("AUTO"):
+        current().notice_no_effect("cluster_by_auto")
+        return []
+    return [] if reader.accept("NONE") else reader.column_names()
+
+
+def _skip_without_effect(reader: Reader) -> None:
+    clause = next((words for words in _NO_EFFECT if reader.sees(*words)), None)
+    if clause is None:
+        raise reader.fault(f"{reader.next_text()} is not a clause of this statement")
+    match clause[0]:
+        case "LOCATION":
+            current().notice_no_effect("path")
+        case "WITH":
+            current().notice_no_effect("row_filter")
+        case _:
+            current().notice(f"`{' '.join(clause)}` has no effect locally")
+    reader.at += len(clause)
+    while not reader.is_done and not _starts_clause(reader):
+        reader.at += 1
+
+
+def _starts_clause(reader: Reader) -> bool:
+    token = reader.tokens[reader.at]
+    return token.depth == 0 and token.is_word(*_CLAUSE_STARTS)
+
+
+def _view(reader: Reader, settings: Mapping[str, str]) -> None:
+    name, columns = _name(reader), column_list(reader)
+    comment = None
+    while not reader.is_done and not reader.sees("AS"):
+        if reader.accept("COMMENT"):
+            comment = reader.string()
+        elif reader.accept("TBLPROPERTIES"):
+            reader.properties()
+        else:
+            raise reader.fault(f"{reader.next_text()} is not a clause of a view")
+    if not reader.accept("AS"):
+        raise reader.fault(f"view {name} has no query", "write it after AS")
+    declared = attach(query(reader, columns), columns.expectations)
+    if columns.schema is not None:
+        raise reader.fault(f"the columns of view {name} have types", "cast them in the query")
+    temporary_view(name=name.strip("`"), comment=comment, spark_conf=settings)(declared)

@@ -1,0 +1,44 @@
+"""Runs an SQL source file: each statement makes the declaration that a decorator would make."""
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from dlt_local.declarations.registry import located_at
+from dlt_local.declarations.sql.auto_cdc import auto_cdc
+from dlt_local.declarations.sql.datasets import create_dataset
+from dlt_local.declarations.sql.flows import create_flow
+from dlt_local.declarations.sql.reader import Reader
+from dlt_local.declarations.sql.settings import settings, substituted
+from dlt_local.declarations.sql.tokens import statements
+
+
+def run_file(file: Path, spark: SparkSession) -> None:
+    """Make the declarations of an SQL file's statements.
+
+    Raises:
+        DeclarationError: a statement is not understood, or refused; with its file and line.
+    """
+    source = file.read_text(encoding="utf-8")
+    own_settings = settings(source, str(file))
+    source = substituted(source, dict(spark.conf.getAll) | own_settings, str(file))
+    for statement in statements(source):
+        reader = Reader(statement, str(file))
+        with located_at(reader.location()):
+            _declare(reader, own_settings)
+
+
+def _declare(reader: Reader, settings: dict[str, str]) -> None:
+    if reader.accept("SET"):
+        return
+    if reader.accept("AUTO", "CDC") or reader.accept("APPLY", "CHANGES"):
+        auto_cdc(reader)
+    elif reader.accept("CREATE"):
+        _ = reader.accept("OR", "REFRESH") or reader.accept("OR", "REPLACE")
+        if reader.accept("FLOW"):
+            create_flow(reader)
+        else:
+            create_dataset(reader, settings)
+    else:
+        message = f"no statement of a pipeline starts with {reader.next_text()}"
+        raise reader.fault(message, "use CREATE TABLE, VIEW or FLOW, AUTO CDC INTO, APPLY CHANGES INTO or SET")

@@ -1,0 +1,47 @@
+"""Translates Spark's errors in a query: into the dataset that is missing, or a fault at the query's line."""
+
+import re
+import traceback
+
+from pyspark.errors import AnalysisException
+
+from dlt_local.declarations.elements import QueryFlow
+from dlt_local.errors import DeclarationError, SourceLocation
+from dlt_local.names import parts, quote
+
+
+def missing_dataset(error: AnalysisException) -> str | None:
+    """The name that the query reads and the catalog does not know; None for any other error."""
+    parameters = error.getMessageParameters() or {}
+    match error.getCondition():
+        case "TABLE_OR_VIEW_NOT_FOUND":
+            return _joined(parts(parameters.get("relationName", "")))
+        case "REQUIRES_SINGLE_PART_NAMESPACE":
+            name = parts(parameters.get("identifier", ""))
+            return _joined(name) if len(name) == 3 else None
+    return None
+
+
+def _joined(name: tuple[str, ...]) -> str:
+    return ".".join(quote(part) if "." in part or "`" in part else part for part in name)
+
+
+def query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
+    """The error as a fault that names the flow and, if known, the line of its query that failed."""
+    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {first_line(error)}"
+    return DeclarationError("QUERY_FAILED", message, _location(flow, error))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of the message, or the error's type if there is no message."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _location(flow: QueryFlow, error: Exception) -> SourceLocation:
+    file = flow.location.file
+    if file.endswith(".sql"):
+        # The query's text was padded with line breaks, so Spark counts the lines of the file.
+        found = re.search(r"[;(] ?line (\d+),? pos", str(error))
+        return SourceLocation(file, int(found[1])) if found else flow.location
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return SourceLocation(file, lines[-1] or flow.location.line) if lines else flow.location
