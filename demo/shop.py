@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from cdc import TableSpec, load_tables
+from cdc import TableSpec, configuration, load_tables
 from dlt_local import LocalPipeline
 from dlt_local.observability.progress import Progress
 
@@ -71,7 +71,7 @@ def pipeline(
         name="shop",
         sources=[_PIPELINES / layer / "**" for layer in ("bronze", "silver", "gold")],
         storage=storage,
-        configuration={"cdc.conf": str(conf), "cdc.connector": CONNECTOR, **source},
+        configuration={configuration.CONF: str(conf), configuration.CONNECTOR: CONNECTOR, **source},
         root_path=_PIPELINES,
         spark=spark,
         progress=progress,

@@ -19,6 +19,6 @@ def declare(connector: ConnectorSpec, kind: EventKind) -> None:
         return read_topic(spark, topic)
 
 
-for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for connector in load_connectors(spark):
     for kind in event_kinds(connector):
         declare(connector, kind)

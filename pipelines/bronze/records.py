@@ -18,5 +18,5 @@ def declare(table: TableSpec) -> None:
         return read_records(spark, table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     declare(table)

@@ -81,7 +81,11 @@ class Diagnostic:
         return f"{self.condition.name}  {self.location}{table}\n  {self.detail}{near}\n  fix: {self.fix}"
 
 
-class SpecError(Exception):
+class CdcError(Exception):
+    """Root of every error that cdc raises."""
+
+
+class SpecError(CdcError):
     """A conf folder that cannot be used: every fault that it has."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:

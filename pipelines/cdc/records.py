@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.errors import CdcError
 from cdc.spec.model import TableSpec
 
 _CAPTURE = "capture:"
@@ -67,7 +68,7 @@ _KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
 _KAFKA_FIXED = {"includeHeaders": "true"}
 
 
-class UnknownSource(ValueError):
+class UnknownSource(CdcError, ValueError):
     """``cdc.source`` is not set, or names no source that there is."""
 
     def __init__(self, source: str | None) -> None:
@@ -79,7 +80,7 @@ class UnknownSource(ValueError):
         )
 
 
-class BadKafkaOptions(ValueError):
+class BadKafkaOptions(CdcError, ValueError):
     """``cdc.kafka.options`` is no JSON object of texts."""
 
     def __init__(self, text: str) -> None:

@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from cdc import names
 from cdc.debezium.decode import changes
 from cdc.debezium.verdict import REJECT
+from cdc.errors import CdcError
 from cdc.spec.model import TableSpec
 
 SETTING = "cdc.replay_rejects"
@@ -14,7 +15,7 @@ _NAME = re.compile(r"\w{1,60}", re.ASCII)
 _PLACE = ("topic", "partition", "offset")
 
 
-class BadReplay(ValueError):
+class BadReplay(CdcError, ValueError):
     """``cdc.replay_rejects`` cannot name a replay."""
 
     def __init__(self, text: str) -> None:

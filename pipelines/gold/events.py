@@ -17,7 +17,7 @@ def declare(connector: ConnectorSpec, kind: EventKind, view: str) -> None:
         return kind.views[view](spark.read.table(events_dataset(connector, kind.name)))
 
 
-for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for connector in load_connectors(spark):
     for kind in event_kinds(connector):
         for view in kind.views:
             declare(connector, kind, view)

@@ -20,6 +20,6 @@ def declare(connector: ConnectorSpec, tables: list[TableSpec]) -> None:
 
 
 if wants_findings(spark):
-    every = load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector"))
+    every = load_tables(spark)
     for connector, tables in groupby(every, key=lambda table: table.connector):
         declare(connector, list(tables))

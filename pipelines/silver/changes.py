@@ -23,5 +23,5 @@ def declare(table: TableSpec) -> None:
         return changes(spark.readStream.table(decoded_dataset(table)), table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     declare(table)

@@ -14,5 +14,5 @@ def declare(table: TableSpec) -> None:
         return decode(spark.readStream.table(records_dataset(table)), table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     declare(table)

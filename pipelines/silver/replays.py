@@ -25,5 +25,5 @@ def declare(table: TableSpec, name: str) -> None:
 
 
 if name := replay(spark):
-    for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    for table in load_tables(spark):
         declare(table, name)

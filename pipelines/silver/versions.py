@@ -27,6 +27,6 @@ def declare(table: TableSpec) -> None:
     )
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     if not table.append_only:
         declare(table)

@@ -4,14 +4,18 @@ A case is a file of spec_faults/: why it matters, the conf folder's files, and w
 `UPDATE_GOLDEN=1 pytest tests/unit/test_spec_faults.py` writes the texts anew; their diff is the review.
 """
 
+import importlib
+import inspect
 import os
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 from tests.support.conf_folder import write_conf
 
-from cdc.errors import Condition, SpecError
+import cdc
+from cdc.errors import CdcError, Condition, SpecError
 from cdc.spec.load import load_tables, read_conf
 
 CASES = {path.stem: path for path in sorted((Path(__file__).parent / "spec_faults").glob("*.txt"))}
@@ -86,3 +90,11 @@ def test_a_reference_to_a_secret_is_no_secret_but_has_no_place_in_a_spec_either(
     text = 'topic_prefix: shopserver\npassword: "{{secrets/kafka/password}}"\n'
     (fault,) = read_conf(write_conf(tmp_path, {"connectors/shop.yml": text})).faults
     assert fault.condition is Condition.UNKNOWN_FIELD
+
+
+def test_every_error_of_cdc_has_one_root() -> None:
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(cdc.__path__, "cdc.")]
+    classes = {each for module in modules for _, each in inspect.getmembers(module, inspect.isclass)}
+    errors = {each for each in classes if issubclass(each, Exception) and each.__module__.startswith("cdc.")}
+    assert {each.__name__ for each in errors if not issubclass(each, CdcError | Warning)} == set()
+    assert SpecError in errors

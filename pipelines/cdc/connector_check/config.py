@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cdc.errors import CdcError
 from cdc.spec.secrets import looks_secret, names_secret
 
 DEFAULTS: Mapping[str, str] = {
@@ -35,7 +36,7 @@ DEFAULTS: Mapping[str, str] = {
 """What counts where a configuration says nothing."""
 
 
-class UnreadableConfig(ValueError):
+class UnreadableConfig(CdcError, ValueError):
     """A file is no connector configuration; the message says why and what one looks like."""
 
 

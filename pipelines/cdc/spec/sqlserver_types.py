@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from cdc.errors import Condition, near_match
+from cdc.errors import CdcError, Condition, near_match
 from cdc.spec.model import SourceType
 
 _TYPE = re.compile(
@@ -14,7 +14,7 @@ _TYPE = re.compile(
 )
 
 
-class TypeFault(ValueError):
+class TypeFault(CdcError, ValueError):
     """A column type that cannot be used: the condition, why, the fix."""
 
     def __init__(self, condition: Condition, detail: str, fix: str, near: str | None = None) -> None:
