@@ -45,7 +45,7 @@ ID = column("id", "int", 10, 0, optional=False)
         (column("a", "time", 8, 0), "a: time(0)"),
         (column("a", "datetime", 23, 3), "a: datetime"),
         (column("a", "timestamp", 8, optional=False), "a: rowversion not null"),
-        (column("a", "geography", 2147483647), "a: {exclude: true} # geography: the connector leaves it out"),
+        (column("a", "geography", 2147483647), "a: {exclude: true} # geography: the connector omits it"),
         (column("version", "int", 10, 0), "version: {type: int, rename: source_version}"),
         (column("Order No", "decimal", 9, 0), '"Order No": {type: "decimal(9,0)", rename: Order_No}'),
         (column("_op", "char", 1), "_op: {type: char(1), rename: op}"),
