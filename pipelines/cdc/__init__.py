@@ -1,7 +1,7 @@
-"""Change data capture: Debezium's records become changes, versions and rows, as the table specs say.
+"""Change data capture: from Debezium records to changes, versions and rows, as defined by table specs.
 
 Everything here is Column -> Column or DataFrame -> DataFrame: it runs on Databricks, on open-source Spark and
-under Spark Connect, and knows nothing of pipelines.
+under Spark Connect, and does not depend on pipelines.
 """
 
 from cdc.configuration import load_connectors, load_tables

@@ -1,4 +1,4 @@
-"""Gold: what follows from a connector's events: the columns that tables have had, how alive the connector is."""
+"""Gold: views of a connector's events: definitions of columns over time, liveness of the connector."""
 
 from pyspark import pipelines as dp
 
@@ -13,7 +13,7 @@ def declare(connector: ConnectorSpec, kind: EventKind, view: str) -> None:
         name=event_view_dataset(connector, view),
         comment=f"{view.capitalize()} of connector {connector.name}, from its {kind.name}",
     )
-    def of_events():
+    def event_view():
         return kind.views[view](spark.read.table(events_dataset(connector, kind.name)))
 
 

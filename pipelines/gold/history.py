@@ -1,4 +1,4 @@
-"""Gold: every state that a row of the source has had, and when."""
+"""Gold: every version of each source row, with its validity interval."""
 
 from pyspark import pipelines as dp
 
@@ -11,7 +11,7 @@ def declare(table: TableSpec) -> None:
 
     @dp.materialized_view(
         name=history_dataset(table),
-        comment=f"Every version of each row of {table.source}, with the time for which it was valid",
+        comment=f"Every version of each row of {table.source}, with its validity interval",
         cluster_by=list(table.cluster_by) or None,
     )
     def versions():

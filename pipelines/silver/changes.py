@@ -1,4 +1,4 @@
-"""Silver: one typed row per change, with its place in the order of the source's commits."""
+"""Silver: one typed row per change, with its position in the order of the source's commits."""
 
 from pyspark import pipelines as dp
 
@@ -7,9 +7,9 @@ from cdc.names import COMMITTED_AT, changes_dataset, decoded_dataset
 
 
 def declare(table: TableSpec) -> None:
-    """Declare silver.<table>_changes; changes that do not meet an expectation are counted and kept.
+    """Declare silver.<table>_changes; on violation of an expectation: count the change and keep it.
 
-    So are those with a field that the spec does not know: the source's table has grown.
+    A field that is not in the spec, after a column was added to the source, is a violation too.
     """
 
     @dp.table(

@@ -1,4 +1,4 @@
-"""Silver: what a connector says beside its rows: schema changes, transactions, heartbeats, notifications, signals."""
+"""Silver: a connector's own events: schema changes, transactions, heartbeats, notifications, signals."""
 
 from pyspark import pipelines as dp
 

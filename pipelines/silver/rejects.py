@@ -1,4 +1,4 @@
-"""Silver: the records that could not be decoded, each with its reason, raw."""
+"""Silver: raw records that could not be decoded, each with the reason."""
 
 from pyspark import pipelines as dp
 

@@ -1,4 +1,4 @@
-"""Silver: every version of each row, made from the changes by APPLY CHANGES (the current row where history is off)."""
+"""Silver: every version of each row (without history: the current row), made by APPLY CHANGES."""
 
 from pyspark import pipelines as dp
 
@@ -7,7 +7,7 @@ from cdc.names import COLUMNS_TO_UPDATE, changes_dataset, target_columns, versio
 
 
 def declare(table: TableSpec) -> None:
-    """Declare silver.<table> and the flow that applies the changes to it."""
+    """Declare silver.<table> and the flow that applies the changes."""
     dp.create_streaming_table(
         name=versions_dataset(table),
         comment=table.comment or f"Versions of {table.source}",
