@@ -1,9 +1,9 @@
-"""Takes chance out of a run: one scenario gives the same bytes every time.
+"""Removal of randomness from a run: one scenario always gives the same bytes.
 
-All that comes from the scripted server is left alone. What remains are the times at which the connector
-handled a record (``ts_ms`` of the envelope, of incremental-snapshot reads and of schema changes), the ids of
-its runs and those of incremental-snapshot windows. A clock reading is known by its value: it lies between the
-beginning and the end of the run by the wall clock, where no scripted time lies.
+Values from the scripted server are kept. Replaced are the times at which the connector handled a record (``ts_ms``
+of the envelope, of incremental-snapshot reads and of schema changes), the ids of its runs and those of
+incremental-snapshot windows. A clock reading is recognized by its value: it is between the start and the end of the
+run by the wall clock, where no scripted time is.
 """
 
 import re
@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 from tools.sqlserver_connector.connector import Emitted
 
 _FIRST_RECORD = timedelta(milliseconds=1500)
-"""How long after its start a connector emits its first record."""
+"""Time from a connector's start to its first record."""
 _LAG = timedelta(milliseconds=250)
-"""How long after a commit a connector emits its changes."""
+"""Time from a commit to the emission of its changes."""
 _TICK = timedelta(milliseconds=1)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -28,10 +28,10 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def repeatable(records: Sequence[Emitted], began: datetime, ended: datetime) -> Iterator[tuple[datetime, Emitted]]:
-    """Each record with its time of emission, both told by the scenario instead of by this run.
+    """Each record with its time of emission, both determined by the scenario instead of this run.
 
     Args:
-        records: what one run gave.
+        records: of one run.
         began: the wall clock before the run.
         ended: the wall clock after it.
     """
