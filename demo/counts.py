@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from cdc import TableSpec, names
+from cdc.debezium.positions import position_of
 from demo.tables import folder, query
 from dlt_local.delta import delta_log
 
@@ -77,7 +78,7 @@ def _counts(storage: Path, table: TableSpec) -> Counts:
 
 
 def _identity(table: TableSpec) -> str:
-    position = (names.INCARNATION, names.COMMIT_LSN, names.CHANGE_LSN, names.EVENT_SERIAL_NO, names.OPERATION)
+    position = (*position_of(table.connector).log_order, names.OPERATION)
     return ", ".join(f'"{name}"' for name in (*table.key, *position))
 
 

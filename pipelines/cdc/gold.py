@@ -1,9 +1,10 @@
-"""Gold: what people query, derived from the versions in silver, so that current rows and history agree."""
+"""Gold: current rows and their history, both derived from the versions in silver, so that they agree."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.debezium.positions import committed_at
 from cdc.spec.model import TableSpec
 
 
@@ -19,17 +20,17 @@ def current_rows(versions: DataFrame, table: TableSpec) -> DataFrame:
 def history(versions: DataFrame, table: TableSpec) -> DataFrame:
     """Every state that each row of the source table has had.
 
-    Grain: one row per version. Columns: the table's own; ``valid_from`` and ``valid_to`` (commit times,
-    half-open, ``valid_to`` null while valid: of two versions made by one transaction the first is valid for
-    no time), ``is_current``, ``version`` (1 for the oldest of a key).
+    Grain: one row per version. Columns: the table's own; ``valid_from`` and ``valid_to`` (commit times, half-open;
+    ``valid_to`` is null while the version is current; of two versions from one transaction the first has an empty
+    interval), ``is_current``, ``version`` (1 for the oldest of a key).
     """
-    of_key = Window.partitionBy(*map(_column, table.key)).orderBy(names.START_AT)
+    key_versions = Window.partitionBy(*map(_column, table.key)).orderBy(names.START_AT)
     return versions.select(
         *_table_columns(table),
-        F.col(names.START_AT).getField("committed_at").alias(names.VALID_FROM),
-        F.col(names.END_AT).getField("committed_at").alias(names.VALID_TO),
+        committed_at(F.col(names.START_AT)).alias(names.VALID_FROM),
+        committed_at(F.col(names.END_AT)).alias(names.VALID_TO),
         F.col(names.END_AT).isNull().alias(names.IS_CURRENT),
-        F.row_number().over(of_key).alias(names.VERSION),
+        F.row_number().over(key_versions).alias(names.VERSION),
     )
 
 

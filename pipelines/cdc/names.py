@@ -1,24 +1,33 @@
-"""Every name that cdc owns: the datasets of a table and the columns beside the table's own.
+"""Names that cdc owns: the datasets of a table or connector, and the columns beside the table's own.
 
-All own columns of silver begin with ``_``, which no target column may; gold's begin with none, for people.
+Silver's own columns start with ``_``, which no target column may; gold's do not, since people read them. The
+columns of a connector's log position are in `cdc.debezium.positions`.
 """
 
 import re
+from collections.abc import Mapping
 
 from cdc.spec.model import ConnectorSpec, TableSpec
 
-INCARNATION = "_incarnation"
-COMMIT_LSN = "_commit_lsn"
-CHANGE_LSN = "_change_lsn"
-EVENT_SERIAL_NO = "_event_serial_no"
-TOTAL_ORDER = "_total_order"
-"""Place among a transaction's events, as the connector counts them; only where the spec orders by it."""
-OPERATION = "_operation"
-"""Rank that breaks ties: a delete sorts before a create, update or read of the same position."""
-COMMITTED_AT = "_committed_at"
+CREATE, UPDATE, DELETE, READ, TRUNCATE, LOG_MESSAGE = "c", "u", "d", "r", "t", "m"
+"""Debezium's codes of an operation, the values of ``_op``; a log message (``m``) is never a change."""
 
 OP = "_op"
+"""The operation of a change: one of the codes above."""
+IS_DELETE = f"{OP} = '{DELETE}'"
+"""SQL condition: the change deletes its row."""
+
+INCARNATION = "_incarnation"
+"""The spec's `incarnation` of the source database: leads every sequence, so a restored database sorts last."""
+TOTAL_ORDER = "_total_order"
+"""Position among the events of a transaction, as the connector counts them; only where the spec orders by it."""
+OPERATION = "_operation"
+"""Rank that breaks ties: a delete sorts before a create, update or read at the same position."""
+COMMITTED_AT = "_committed_at"
+"""When the source committed the change."""
+
 SNAPSHOT = "_snapshot"
+"""The connector's snapshot marker, as lower-case text: ``true``, ``last``, ``incremental``, ``false``."""
 TRANSACTION_ID = "_transaction_id"
 TOPIC = "_topic"
 PARTITION = "_partition"
@@ -26,24 +35,43 @@ OFFSET = "_offset"
 RECORDED_AT = "_recorded_at"
 """The record's own timestamp: when the connector, or the broker, wrote it."""
 UNKNOWN = "_unknown"
+"""Map of the row's fields that are not in the spec; null if there are none."""
 COLUMNS_TO_UPDATE = "_columns_to_update"
-"""The columns whose values a change knows; the others keep those of the previous version. Only in the changes of
-a table whose spec asks for that."""
+"""The columns whose values a change carries; the others keep those of the previous version. Only in the changes of
+a table whose spec asks for it."""
 
 OUTCOME = "_outcome"
+"""What a record became: one of the three outcomes below."""
+CHANGE, REJECT, IGNORED = "change", "reject", "ignored"
 REASON = "_reason"
+"""The code of a reject (`Reason`), or the kind of an ignored record; null for a change."""
 MESSAGE = "_message"
+"""What is wrong with a reject; null otherwise."""
 KEY = "_key"
 VALUE = "_value"
 
 RECORD_COLUMNS = ("topic", "partition", "offset", "timestamp", "timestampType", "headers", "key", "value")
-REJECT_COLUMNS = ("reason", "message", "topic", "partition", "offset", "timestamp", "key", "value")
+"""The columns of a Kafka record, as Spark's Kafka reader names them."""
+RECORD_ID = ("topic", "partition", "offset")
+"""The columns that identify a record."""
+DECODED_AS: Mapping[str, str] = {
+    "topic": TOPIC,
+    "partition": PARTITION,
+    "offset": OFFSET,
+    "timestamp": RECORDED_AT,
+    "key": KEY,
+    "value": VALUE,
+}
+"""Record column -> its name after decoding: a table may have columns named as Kafka's."""
+REJECT_COLUMNS = ("reason", "message", *DECODED_AS)
+"""The columns of a reject: why, and the record under Kafka's own names, so that it can be decoded again."""
 
 VALID_FROM = "valid_from"
 VALID_TO = "valid_to"
 IS_CURRENT = "is_current"
 VERSION = "version"
 HISTORY_COLUMNS = (VALID_FROM, VALID_TO, IS_CURRENT, VERSION)
+"""The columns of ``gold.<table>_history`` beside the table's own."""
 
 START_AT = "__START_AT"
 """Sequence of the change that opened a version: AUTO CDC's own column of an SCD type 2 target."""
@@ -52,7 +80,7 @@ END_AT = "__END_AT"
 
 
 def records_dataset(table: TableSpec) -> str:
-    """``bronze.orders``: records exactly as they came."""
+    """``bronze.orders``: the records exactly as delivered."""
     return f"bronze.{table.name}"
 
 
@@ -77,7 +105,7 @@ def replays_dataset(table: TableSpec) -> str:
 
 
 def open_rejects_dataset(table: TableSpec) -> str:
-    """``silver.orders_rejects_open``: the rejects that no replay has made anything else of."""
+    """``silver.orders_rejects_open``: the rejects that no replay has resolved."""
     return f"silver.{table.name}_rejects_open"
 
 
@@ -98,32 +126,29 @@ def history_dataset(table: TableSpec) -> str:
 
 def event_records_dataset(connector: ConnectorSpec, kind: str) -> str:
     """``bronze.shop_schema_changes``: the records of one of a connector's own topics."""
-    return f"bronze.{_of_connector(connector, kind)}"
+    return f"bronze.{_connector_dataset(connector, kind)}"
 
 
 def events_dataset(connector: ConnectorSpec, kind: str) -> str:
-    """``silver.shop_schema_changes``: what those records say."""
-    return f"silver.{_of_connector(connector, kind)}"
+    """``silver.shop_schema_changes``: those records as typed events."""
+    return f"silver.{_connector_dataset(connector, kind)}"
 
 
 def event_view_dataset(connector: ConnectorSpec, view: str) -> str:
-    """``gold.shop_columns``: what follows from them."""
-    return f"gold.{_of_connector(connector, view)}"
+    """``gold.shop_columns``: a view derived from those events."""
+    return f"gold.{_connector_dataset(connector, view)}"
 
 
 def findings_dataset(connector: ConnectorSpec) -> str:
-    """``gold.shop_findings``: what is remarkable in the changes of a connector's tables."""
-    return f"gold.{_of_connector(connector, 'findings')}"
+    """``gold.shop_findings``: anomalies in the changes of a connector's tables."""
+    return f"gold.{_connector_dataset(connector, 'findings')}"
 
 
 def target_columns(table: TableSpec) -> tuple[str, ...]:
-    """The table's own columns as silver and gold have them, in order.
-
-    A datetimeoffset's kept offset follows its column.
-    """
-    both = ((column.target, column.offset_target) for column in table.columns)
-    return tuple(name for pair in both for name in pair if name is not None)
+    """The table's own columns in silver and gold, in order; the offset kept of a datetimeoffset follows its column."""
+    pairs = ((column.target, column.offset_target) for column in table.columns)
+    return tuple(name for pair in pairs for name in pair if name is not None)
 
 
-def _of_connector(connector: ConnectorSpec, what: str) -> str:
-    return re.sub(r"\W", "_", f"{connector.name}_{what}".lower(), flags=re.ASCII)
+def _connector_dataset(connector: ConnectorSpec, suffix: str) -> str:
+    return re.sub(r"\W", "_", f"{connector.name}_{suffix}".lower(), flags=re.ASCII)

@@ -1,7 +1,7 @@
-"""Where records come from: Kafka, or a capture folder that stands in for it, with the same columns.
+"""The source of records: Kafka, or a folder of captured records in its place, with the same columns.
 
-``cdc.source`` decides, never the code: ``kafka``, or ``capture:<folder>`` with JSON Lines as ``kcat -C -J``
-prints them.
+The configuration's ``cdc.source`` decides: ``kafka``, or ``capture:<folder>`` with JSON Lines as ``kcat -C -J`` prints
+them.
 """
 
 import json
@@ -15,9 +15,10 @@ from cdc.errors import CdcError
 from cdc.spec.model import TableSpec
 
 _CAPTURE = "capture:"
-_LINE = """
+_DAMAGED = "_damaged"
+_LINE = f"""
     topic string, partition int, offset bigint, ts bigint, tstype string, headers array<string>,
-    key string, key_base64 string, payload string, payload_base64 string, _damaged string
+    key string, key_base64 string, payload string, payload_base64 string, {_DAMAGED} string
 """
 _TIMESTAMP_TYPES = {"create": 0, "logappend": 1}
 _NO_TIMESTAMP_TYPE = -1
@@ -46,7 +47,7 @@ _CONSUMER_SETTINGS = (
     "request.timeout.ms",
     "session.timeout.ms",
 )
-"""Settings of the Kafka client that a pipeline's configuration may give, each under ``cdc.kafka.``."""
+"""Settings of the Kafka client that a pipeline's configuration may have, each under ``cdc.kafka.``."""
 
 _READER_SETTINGS = (
     "startingOffsets",
@@ -62,30 +63,31 @@ _READER_SETTINGS = (
     "groupIdPrefix",
     "databricks.serviceCredential",
 )
-"""Settings of Spark's Kafka reader itself, likewise."""
+"""Settings of Spark's Kafka reader, likewise."""
 
 _KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
 _KAFKA_FIXED = {"includeHeaders": "true"}
 
 
 class UnknownSource(CdcError, ValueError):
-    """``cdc.source`` is not set, or names no source that there is."""
+    """``cdc.source`` is not set, or is not a known source."""
 
     def __init__(self, source: str | None) -> None:
         self.source = source
-        said = "is not set" if source is None else f"is `{source}`"
+        state = "is not set" if source is None else f"is `{source}`"
         super().__init__(
-            f"cdc.source {said}.\n  fix: set it in the pipeline's configuration to `kafka`, with"
-            " cdc.kafka.bootstrap.servers beside it, or to `capture:<folder>`."
+            f"cdc.source {state}.\n  fix: set it in the pipeline's configuration to `kafka`, together with"
+            " cdc.kafka.bootstrap.servers, or to `capture:<folder>`."
         )
 
 
 class BadKafkaOptions(CdcError, ValueError):
-    """``cdc.kafka.options`` is no JSON object of texts."""
+    """``cdc.kafka.options`` is not a JSON object of strings."""
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            f'cdc.kafka.options is `{text}`.\n  fix: write a JSON object, such as {{"kafka.sasl.mechanism": "PLAIN"}}.'
+            f"cdc.kafka.options is `{text}`.\n  fix: write a JSON object of strings, such as"
+            ' {"kafka.sasl.mechanism": "PLAIN"}.'
         )
 
 
@@ -93,18 +95,18 @@ def read_records(spark: SparkSession, table: TableSpec) -> DataFrame:
     """The records of one table's topic, as a stream.
 
     Grain: one row per Kafka record. Columns: `topic`, `partition`, `offset`, `timestamp`, `timestampType`
-    (0 create, 1 log append), `headers` (null where there are none), `key`, `value` (null: a tombstone).
-    At least once from Kafka or the folder, exactly once into the table that the stream writes.
+    (0 create, 1 log append, -1 none), `headers` (null if there are none), `key`, `value` (null: a tombstone).
+    Records are read at least once from Kafka or the folder, and written exactly once to the stream's table.
 
     Raises:
-        UnknownSource: ``cdc.source`` is none that there is.
-        BadKafkaOptions: ``cdc.kafka.options`` cannot be read.
+        UnknownSource: ``cdc.source`` is not a known source.
+        BadKafkaOptions: ``cdc.kafka.options`` is not a JSON object of strings.
     """
     return read_topic(spark, table.topic)
 
 
 def read_topic(spark: SparkSession, topic: str) -> DataFrame:
-    """The records of a topic, as `read_records` gives those of a table's."""
+    """The records of any topic, as a stream with the columns of `read_records`."""
     source = spark.conf.get("cdc.source", None)
     if source == "kafka":
         return _from_kafka(spark, topic)
@@ -116,17 +118,17 @@ def read_topic(spark: SparkSession, topic: str) -> DataFrame:
 def kafka_options(spark: SparkSession) -> Mapping[str, str]:
     """The Kafka reader's options, from the pipeline's configuration.
 
-    ``cdc.kafka.<setting>`` for the settings known here: the client's (`bootstrap.servers`) get the reader's
-    prefix ``kafka.``, the reader's own (`startingOffsets`) go as they are. ``cdc.kafka.options``, a JSON
-    object with the reader's own names, takes any other: keys cannot be listed on serverless compute.
+    ``cdc.kafka.<setting>`` sets one of the settings listed here: the client's (`bootstrap.servers`) are passed with
+    the prefix ``kafka.``, the reader's own (`startingOffsets`) as they are. ``cdc.kafka.options``, a JSON object with
+    the reader's names, sets any other: the configuration's keys cannot be listed on serverless compute.
     """
     client = {f"kafka.{name}": spark.conf.get(f"cdc.kafka.{name}", None) for name in _CONSUMER_SETTINGS}
     reader = {name: spark.conf.get(f"cdc.kafka.{name}", None) for name in _READER_SETTINGS}
-    given = {name: value for name, value in (client | reader).items() if value is not None}
-    return _KAFKA_DEFAULTS | given | _further_options(spark) | _KAFKA_FIXED
+    configured = {name: value for name, value in (client | reader).items() if value is not None}
+    return _KAFKA_DEFAULTS | configured | _other_options(spark) | _KAFKA_FIXED
 
 
-def _further_options(spark: SparkSession) -> dict[str, str]:
+def _other_options(spark: SparkSession) -> dict[str, str]:
     text = spark.conf.get("cdc.kafka.options", None) or "{}"
     try:
         options = json.loads(text)
@@ -148,24 +150,24 @@ def _from_capture(spark: SparkSession, folder: str, topic: str) -> DataFrame:
 
 
 def records_of_lines(lines: DataFrame, topic: str) -> DataFrame:
-    """The records of a topic among a capture's lines.
+    """The records of a topic in the lines of a capture.
 
-    Grain: one row per line of the topic; blank lines are none. Columns: Kafka's, as in `read_records`.
+    Grain: one row per line of the topic; blank lines are skipped. Columns: Kafka's, as in `read_records`.
 
     Args:
-        lines: `value`, a capture's line, and `file_path`, its file.
-        topic: The topic whose records are wanted.
+        lines: `value`, a line of the capture, and `file_path`, its file.
+        topic: the topic whose records are wanted.
     """
-    line = F.from_json("value", _LINE, {"columnNameOfCorruptRecord": "_damaged"})
+    line = F.from_json("value", _LINE, {"columnNameOfCorruptRecord": _DAMAGED})
     parsed = lines.where(F.trim("value") != "").select("*", line.alias("line"))
     checked = parsed.select(_checked(F.col("line"), F.col("value"), F.col("file_path")).alias("line"))
     return checked.where(F.col("line.topic") == topic).select(*_record(F.col("line")))
 
 
 def _checked(line: Column, text: Column, file: Column) -> Column:
-    """The line; one that is no record ends the update, because leaving it out would lose a change unseen."""
+    """The line; one that is not a record fails the update: skipping it would silently lose a change."""
     is_record = (
-        line.getField("_damaged").isNull()
+        line.getField(_DAMAGED).isNull()
         & line.getField("topic").isNotNull()
         & line.getField("partition").isNotNull()
         & line.getField("offset").isNotNull()
@@ -175,9 +177,9 @@ def _checked(line: Column, text: Column, file: Column) -> Column:
     message = F.concat(
         F.lit("NOT_A_RECORD  "),
         file,
-        F.lit("\n  a line of this capture is no record as `kcat -C -J` prints it: "),
+        F.lit("\n  a line of this capture is not a record as `kcat -C -J` prints it: "),
         F.substring(text, 1, 200),
-        F.lit("\n  fix: mend or remove the line, or move the file out of the capture folder; then run again."),
+        F.lit("\n  fix: repair or remove the line, or move the file out of the capture folder; then run again."),
     )
     return F.when(is_record, line).otherwise(F.raise_error(message))
 
@@ -207,11 +209,11 @@ def _timestamp_type(name: Column) -> Column:
 
 
 def _headers(flat: Column) -> Column:
-    """From k, v, k, v to Kafka's array of structs; null where there are none, as Spark's reader gives it."""
-    places = F.sequence(F.lit(0), F.size(flat) - 2, F.lit(2))
+    """From k, v, k, v to Kafka's array of structs; null if there are none, as from Spark's reader."""
+    indexes = F.sequence(F.lit(0), F.size(flat) - 2, F.lit(2))
     pairs = F.transform(
-        places,
-        lambda place: F.struct(F.get(flat, place).alias("key"), F.get(flat, place + 1).cast("binary").alias("value")),
+        indexes,
+        lambda index: F.struct(F.get(flat, index).alias("key"), F.get(flat, index + 1).cast("binary").alias("value")),
     )
     return F.when(F.size(flat) > 0, pairs)
 

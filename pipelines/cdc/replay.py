@@ -1,35 +1,34 @@
-"""Rejects go through decoding once more, after a fix of spec or code."""
+"""Replays: rejects are decoded again after a fix of spec or code."""
 
 import re
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium.decode import changes
-from cdc.debezium.verdict import REJECT
 from cdc.errors import CdcError
 from cdc.spec.model import TableSpec
 
 SETTING = "cdc.replay_rejects"
 _NAME = re.compile(r"\w{1,60}", re.ASCII)
-_PLACE = ("topic", "partition", "offset")
 
 
 class BadReplay(CdcError, ValueError):
-    """``cdc.replay_rejects`` cannot name a replay."""
+    """The value of ``cdc.replay_rejects`` is not a name."""
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            f"{SETTING} is `{text}`.\n  fix: write a name of letters, digits and underscores, at most 60,"
-            " that no earlier replay had, such as 2026_11_21."
+            f"{SETTING} is `{text}`.\n  fix: write a name of at most 60 letters, digits and underscores that no"
+            " earlier replay had, such as 2026_11_21."
         )
 
 
 def replay(spark: SparkSession) -> str | None:
-    """The name of the latest replay, from the pipeline's configuration; None where there has not been any.
+    """The name of the latest replay, from the pipeline's configuration; None if there has not been one.
 
     Raises:
-        BadReplay: the setting is there, and no name.
+        BadReplay: the setting is not a name.
     """
     name = spark.conf.get(SETTING, None)
     if name is not None and not _NAME.fullmatch(name):
@@ -40,17 +39,17 @@ def replay(spark: SparkSession) -> str | None:
 def changes_of_replays(replays: DataFrame, table: TableSpec) -> DataFrame:
     """The changes that rejects became.
 
-    Grain: one row per record, of the first replay that made a change of it: a later one reads all rejects
-    again. Columns: those of the changes.
+    Grain: one row per record, from the first replay that made it a change; each replay decodes every reject again.
+    Columns: those of `changes`.
     """
-    return changes(replays, table).dropDuplicates([names.TOPIC, names.PARTITION, names.OFFSET])
+    return changes(replays, table).dropDuplicates([names.DECODED_AS[name] for name in names.RECORD_ID])
 
 
 def open_rejects(rejects: DataFrame, replays: DataFrame) -> DataFrame:
-    """The rejects that no replay has made anything else of.
+    """The rejects that no replay has resolved, that is, made a change or ignored.
 
-    Grain: one row per record. Columns: those of the rejects.
+    Grain: one row per record. Columns: those of `rejects`.
     """
-    settled = replays.where(replays[names.OUTCOME] != REJECT)
-    place = settled.selectExpr(*(f"_{name} AS {name}" for name in _PLACE))
-    return rejects.join(place, list(_PLACE), "left_anti").select(*names.REJECT_COLUMNS)
+    resolved = replays.where(replays[names.OUTCOME] != names.REJECT)
+    records = resolved.select(*(F.col(names.DECODED_AS[name]).alias(name) for name in names.RECORD_ID))
+    return rejects.join(records, list(names.RECORD_ID), "left_anti").select(*names.REJECT_COLUMNS)

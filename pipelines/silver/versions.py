@@ -3,7 +3,7 @@
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, load_tables, sequence
-from cdc.names import COLUMNS_TO_UPDATE, changes_dataset, target_columns, versions_dataset
+from cdc.names import COLUMNS_TO_UPDATE, IS_DELETE, changes_dataset, target_columns, versions_dataset
 
 
 def declare(table: TableSpec) -> None:
@@ -19,7 +19,7 @@ def declare(table: TableSpec) -> None:
         source=changes_dataset(table),
         keys=list(table.key),
         sequence_by=sequence(table),
-        apply_as_deletes="_op = 'd'",
+        apply_as_deletes=IS_DELETE,
         columns_to_update=COLUMNS_TO_UPDATE if table.merges else None,
         column_list=list(target_columns(table)),
         stored_as_scd_type=2 if table.history else 1,

@@ -10,11 +10,10 @@ from pyspark.sql import functions as F
 from tests.support.records import RECORDS
 from tests.support.tables import CONNECTOR
 
-from cdc.debezium.events import EVENT_KINDS, EventKind, event_kinds
+from cdc.debezium.events import EventKind, event_kinds
 from cdc.records import records_of_lines
 
 CAPTURE = Path(__file__).parents[1] / "support" / "captures" / "events.jsonl"
-KINDS: Mapping[str, EventKind] = {kind.name: kind for kind in EVENT_KINDS}
 TOPICS = {
     "schema_changes": "server1",
     "transactions": "server1.transaction",
@@ -22,6 +21,17 @@ TOPICS = {
     "notifications": "server1.notifications",
     "signals": "server1.testDB.dbo.dbz_signal",
 }
+ALL_KINDS = event_kinds(
+    replace(
+        CONNECTOR,
+        schema_changes_topic=TOPICS["schema_changes"],
+        transactions_topic=TOPICS["transactions"],
+        heartbeat_topic=TOPICS["heartbeats"],
+        notifications_topic=TOPICS["notifications"],
+        signals_topic=TOPICS["signals"],
+    )
+)
+KINDS: Mapping[str, EventKind] = {kind.name: kind for kind in ALL_KINDS}
 
 
 def records(spark: SparkSession, kind: str) -> DataFrame:
@@ -121,7 +131,7 @@ def test_signals_are_the_changes_of_their_table(spark: SparkSession) -> None:
     assert first.data == '{"data-collections":["testDB.dbo.all_types"],"type":"incremental"}'
 
 
-@pytest.mark.parametrize("kind", EVENT_KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", ALL_KINDS, ids=lambda kind: kind.name)
 def test_what_cannot_be_read_is_a_row_of_nulls(spark: SparkSession, kind: EventKind) -> None:
     values = [b"{", b"[]", b"5", b'{"tableChanges":5,"data_collections":{},"after":[]}', b"\xff", None]
     rows = [("t", 0, offset, None, 0, None, None, value) for offset, value in enumerate(values)]
@@ -130,7 +140,7 @@ def test_what_cannot_be_read_is_a_row_of_nulls(spark: SparkSession, kind: EventK
     assert {value for row in found for name, value in row.asDict().items() if not name.startswith("_")} == {None}
 
 
-@pytest.mark.parametrize("kind", EVENT_KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", ALL_KINDS, ids=lambda kind: kind.name)
 def test_a_schema_block_changes_nothing(spark: SparkSession, kind: EventKind) -> None:
     plain = records(spark, kind.name)
     wrapped = F.concat(F.lit('{"schema":{"type":"struct"},"payload":'), F.col("value").cast("string"), F.lit("}"))

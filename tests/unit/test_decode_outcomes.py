@@ -83,10 +83,10 @@ def test_every_reason_has_a_case() -> None:
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        ("wrong type", "column total: `12.50 EUR` is no decimal(18,2)"),
-        ("wrong key type", "column id: `one` is no int"),
-        ("null where not null", "column customer: null, and nvarchar(20) NOT NULL at the source"),
-        ("no key", "column id: null in the row and in the record key"),
+        ("wrong type", "column total: `12.50 EUR` is not of type decimal(18,2)"),
+        ("wrong key type", "column id: `one` is not of type int"),
+        ("null where not null", "column customer: null, but nvarchar(20) NOT NULL at the source"),
+        ("no key", "column id: null in both the row and the record key"),
         ("no position", "source.commit_lsn is null"),
         ("position is no LSN", "source.commit_lsn is `12:34`"),
         ("field missing", "column late: the record has no such field"),

@@ -1,7 +1,8 @@
-"""Avro's own JSON: an envelope in which every value that may be null stands under the name of its type.
+"""Avro's JSON encoding: an envelope in which a nullable value is nested under the name of its type.
 
-So ``kafka-avro-console-consumer`` and REST proxies write Avro records: ``{"after": {"server1.shop.dbo.orders.Value":
-{"id": 1, "customer": {"string": "Ada"}, "total": {"bytes": "\\u0001\\u0004c"}}}}``; bytes are one character each.
+``kafka-avro-console-consumer`` and REST proxies write Avro records in this form:
+``{"after": {"server1.shop.dbo.orders.Value": {"id": 1, "note": {"string": "new"}, "total": {"bytes": "\\u0001c"}}}}``.
+A byte is one character.
 """
 
 from pyspark.sql import Column
@@ -18,7 +19,11 @@ _ONE_BYTE_EACH = "^[\u0000-\u00ff]*$"
 
 
 def parse(value: Column, table: TableSpec) -> Column:
-    """Reads the value, for `open_parts`."""
+    """The value parsed, for `open_parts`.
+
+    >>> evaluate(content(parse(F.lit('{"op": "u", "after": {"Value": {"note": {"string": "new"}}}}'), orders)).after)
+    {'Value': {'note': '{"string":"new"}'}}
+    """
     fields = {
         "op": TEXT,
         "before": MapType(TEXT, before_type(table)),
@@ -47,24 +52,24 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
 
 
 def _only_value(union: Column) -> Column:
-    """What a union holds, whatever the type is called."""
+    """The value of a union, whatever the name of its type."""
     return F.get(F.map_values(union), F.lit(0))
 
 
 def _row(image: Column, table: TableSpec) -> Column:
     of_bytes = _columns_of_bytes(table)
-    # What is never null is in no union, and a text of it may look like one.
-    as_it_is = [column.name for column in table.columns if not column.nullable and column.name not in of_bytes]
+    # A value that is never null is not in a union, but its text may look like one.
+    plain = [column.name for column in table.columns if not column.nullable and column.name not in of_bytes]
 
     def value(name: Column, text: Column) -> Column:
         cases = F.when(name.isin(*of_bytes), _bytes(text)) if of_bytes else F.when(F.lit(False), text)
-        return (cases.when(name.isin(*as_it_is), text) if as_it_is else cases).otherwise(_unwrapped(text))
+        return (cases.when(name.isin(*plain), text) if plain else cases).otherwise(_unwrapped(text))
 
     return F.transform_values(image, value)
 
 
 def _key(image: Column, table: TableSpec) -> Column:
-    """The key of the row before: of columns that are never null, hence in no union."""
+    """The key of the row before; key columns are never null, hence not in a union."""
     of_bytes = _columns_of_bytes(table)
 
     def value(name: str) -> Column:
@@ -75,20 +80,23 @@ def _key(image: Column, table: TableSpec) -> Column:
 
 
 def _columns_of_bytes(table: TableSpec) -> frozenset[str]:
-    """The columns whose values the connector gives to the converter as bytes."""
-    wires = ((column.name, conversion_of(column, table.connector)) for column in table.columns)
-    modes = table.connector.binary_handling_mode, table.connector.decimal_handling_mode
-    kinds = {"binary": modes[0] == "bytes", "decimal": modes[1] == "precise"}
-    return frozenset(name for name, wire in wires if kinds.get(wire.target.partition("(")[0], False))
+    """The columns whose values the connector passes to the converter as bytes."""
+    connector = table.connector
+    is_bytes = {
+        "binary": connector.binary_handling_mode == "bytes",
+        "decimal": connector.decimal_handling_mode == "precise",
+    }
+    targets = {column.name: conversion_of(column, connector).target for column in table.columns}
+    return frozenset(name for name, target in targets.items() if is_bytes.get(target.partition("(")[0], False))
 
 
 def _unwrapped(text: Column) -> Column:
-    """The value of a union; a text that is none stays as it is."""
+    """The value of a union; any other text is unchanged."""
     return F.when(text.rlike(_BRANCH), _only_value(F.from_json(text, "map<string,string>"))).otherwise(text)
 
 
 def _bytes(text: Column) -> Column:
-    """Bytes, in a union or not, in base64, as the JSON converter writes them; what is no bytes stays as it is."""
+    """Bytes, in a union or not, as base64, the JSON converter's form; any other text is unchanged."""
     characters = _unwrapped(text)
     is_bytes = characters.rlike(_ONE_BYTE_EACH)
     return F.when(is_bytes, F.base64(F.encode(characters, "ISO-8859-1"))).otherwise(characters)

@@ -1,4 +1,4 @@
-"""CloudEvents in JSON: op and source as attributes of the event, the row images in its data."""
+"""CloudEvents in JSON: `op` and `source` are attributes of the event, the row images are in its data."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -11,7 +11,12 @@ _DATA, _OP, _TRANSACTION_ID, _TOTAL_ORDER = "data", "iodebeziumop", "iodebeziumt
 
 
 def parse(value: Column, table: TableSpec) -> Column:
-    """Reads the value, for `open_parts`."""
+    """The value parsed, for `open_parts`.
+
+    >>> event = content(parse(F.lit('{"iodebeziumop": "c", "data": {"after": {"id": 1}}}'), orders))
+    >>> evaluate(F.struct(event.iodebeziumop, event.data.after))
+    Row(iodebeziumop='c', after={'id': '1'})
+    """
     images = {"before": before_type(table), "after": TEXTS}
     attributes = (_OP, _TRANSACTION_ID, _TOTAL_ORDER, *map(_attribute, source_fields(table)))
     data = struct_of({**images, PAYLOAD: struct_of(images)})
@@ -34,5 +39,5 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
 
 
 def _attribute(field: str) -> str:
-    """An attribute of a CloudEvent has no underscores: ``iodebeziumcommitlsn``."""
+    """The attribute for a field of ``source``; attribute names have no underscores: ``iodebeziumtsms``."""
     return "iodebezium" + field.replace("_", "")

@@ -1,4 +1,4 @@
-"""From records to changes: every record ends as a change, a reject with its reason, or ignored by name."""
+"""Decoding: every record becomes a change, a reject with its reason, or is ignored by kind."""
 
 from functools import cache
 
@@ -9,31 +9,22 @@ from pyspark.sql.utils import is_remote
 from cdc import names
 from cdc.debezium import columns, rows, shapes
 from cdc.debezium.positions import position_of
-from cdc.debezium.verdict import CHANGE, REJECT, fault_of_columns, verdict
+from cdc.debezium.positions.position import SNAPSHOT_FIELD
+from cdc.debezium.verdict import Evidence, fault_of_columns, verdict
 from cdc.spec.model import TableSpec
 
-# The record's columns, as decoding calls them: the table may have columns of Kafka's names.
-_RECORD = {
-    "topic": names.TOPIC,
-    "partition": names.PARTITION,
-    "offset": names.OFFSET,
-    "timestamp": names.RECORDED_AT,
-    "key": names.KEY,
-    "value": names.VALUE,
-}
-# Columns that live between two steps only.
+# Columns that one step adds for a later one.
 _IN_ORDER, _HAS_ROW, _MISSING_FIELDS = "_in_order", "_has_row", "_missing_fields"
 _FAULT, _VERDICT = "_fault", "_verdict"
 
 
 def decode(records: DataFrame, table: TableSpec) -> DataFrame:
-    """Every record with what became of it.
+    """Every record with its outcome.
 
     Grain: one row per record, none dropped and none added. Columns: the table's own (target names and types;
-    of a delete the key only), the change's (`_op`, its position, `_snapshot`, `_transaction_id`, `_topic`,
-    `_partition`, `_offset`, `_recorded_at`, `_unknown`, where the spec merges `_columns_to_update`), then
-    `_outcome` (``change``, ``reject`` or ``ignored``), `_reason` (a reject's code, an ignored record's kind),
-    `_message`, and for rejects `_key` and `_value`, the record's bytes.
+    of a delete the key only), the change's (`change_columns`), then `_outcome` (``change``, ``reject`` or
+    ``ignored``), `_reason` (a reject's code, an ignored record's kind), `_message`, and for rejects `_key` and
+    `_value`, the record's bytes.
     """
     for projection in _projections(table, is_remote()):
         records = records.select(*projection)
@@ -43,11 +34,11 @@ def decode(records: DataFrame, table: TableSpec) -> DataFrame:
 def changes(decoded: DataFrame, table: TableSpec) -> DataFrame:
     """The changes among the decoded records.
 
-    Grain: one row per change; a redelivered one again, with the same position. Columns: the table's own, then
-    the change's.
+    Grain: one row per change; a redelivered one is a row again, with the same position. Columns: the table's own,
+    then the change's (`change_columns`).
     """
-    wanted = (*names.target_columns(table), *change_columns(table))
-    return decoded.where(F.col(names.OUTCOME) == CHANGE).select(*(F.col(f"`{name}`") for name in wanted))
+    kept = (*names.target_columns(table), *change_columns(table))
+    return decoded.where(F.col(names.OUTCOME) == names.CHANGE).select(*(F.col(f"`{name}`") for name in kept))
 
 
 def rejects(decoded: DataFrame, table: TableSpec) -> DataFrame:
@@ -56,16 +47,15 @@ def rejects(decoded: DataFrame, table: TableSpec) -> DataFrame:
     Grain: one row per reject. Columns: `reason` (a code of `Reason`), `message`, and the record's `topic`,
     `partition`, `offset`, `timestamp`, `key` and `value`, unchanged.
     """
-    kept = (names.REASON, names.MESSAGE, names.TOPIC, names.PARTITION, names.OFFSET, names.RECORDED_AT)
-    renamed = zip((*kept, names.KEY, names.VALUE), names.REJECT_COLUMNS, strict=True)
-    return decoded.where(F.col(names.OUTCOME) == REJECT).select(*(F.col(old).alias(new) for old, new in renamed))
+    renamed = zip((names.REASON, names.MESSAGE, *names.DECODED_AS.values()), names.REJECT_COLUMNS, strict=True)
+    return decoded.where(F.col(names.OUTCOME) == names.REJECT).select(*(F.col(old).alias(new) for old, new in renamed))
 
 
 def change_columns(table: TableSpec) -> tuple[str, ...]:
-    """The columns of a change beside the table's own, in order."""
+    """The columns of a change beside the table's own, in order; the position's depend on the connector."""
     return (
         names.OP,
-        *position_of(table.connector).column_names(table.connector),
+        *position_of(table.connector).columns,
         names.SNAPSHOT,
         names.TRANSACTION_ID,
         names.TOPIC,
@@ -79,18 +69,18 @@ def change_columns(table: TableSpec) -> tuple[str, ...]:
 
 @cache
 def _projections(table: TableSpec, is_connect: bool) -> tuple[tuple[Column, ...], ...]:
-    """Decoding as projections, one after the other. Each is one of its own because the next reads its columns more than
-    once.
+    """Decoding as projections, each on the result of the one before.
 
-    Kept, because a pipeline evaluates its queries to plan an update and again to run it, and a wide table has
-    thousands of expressions; the columns of a classic session and of a Connect client are not of one kind.
+    Cached: a pipeline evaluates its queries to plan an update and again to run it, and a wide table has thousands of
+    expressions. The columns of a classic session and of a Connect client are of different classes, hence the flag.
     """
-    # A step without columns has nothing to do for this table; each one costs an analysis of the whole plan.
+    # A step without columns has nothing to do for this table; each projection costs an analysis of the whole plan.
     return tuple(tuple(projection) for step in _STEPS if (projection := step(table)))
 
 
 def _parse(table: TableSpec) -> list[Column]:
-    return [*(F.col(kafkas).alias(own) for kafkas, own in _RECORD.items()), *shapes.parse(table, F.col("value"))]
+    renamed = (F.col(name).alias(decoded) for name, decoded in names.DECODED_AS.items())
+    return [*renamed, *shapes.parse(table, F.col("value"))]
 
 
 def _parse_others(table: TableSpec) -> list[Column]:
@@ -99,10 +89,10 @@ def _parse_others(table: TableSpec) -> list[Column]:
 
 
 def _open_parts(table: TableSpec) -> list[Column]:
-    return [*map(F.col, _RECORD.values()), *shapes.open_parts(table, F.col(names.VALUE))]
+    return [*map(F.col, names.DECODED_AS.values()), *shapes.open_parts(table, F.col(names.VALUE))]
 
 
-def _place_fields(table: TableSpec) -> list[Column]:
+def _compare_field_order(table: TableSpec) -> list[Column]:
     return [F.col("*"), rows.is_in_order(F.col(shapes.ROW), columns.row_fields(table)).alias(_IN_ORDER)]
 
 
@@ -126,11 +116,11 @@ def _read_key(table: TableSpec) -> list[Column]:
 
 def _measure(table: TableSpec) -> list[Column]:
     measures = tuple(columns.measures(table))
-    of_change = F.col(shapes.SOURCE), F.col(names.OP), F.col(shapes.TOTAL_ORDER)
-    of_position = position_of(table.connector).columns(*of_change, table.connector)
+    position = position_of(table.connector)
+    values = position.values(F.col(shapes.SOURCE), F.col(names.OP), F.col(shapes.TOTAL_ORDER))
     return [
         F.col("*"),
-        *(column.alias(name) for name, column in of_position.items()),
+        *(column.alias(name) for name, column in values.items()),
         *((F.struct(*measures).alias(columns.MEASURES),) if measures else ()),
     ]
 
@@ -145,8 +135,7 @@ def _find_fault(table: TableSpec) -> list[Column]:
 
 
 def _judge(table: TableSpec) -> list[Column]:
-    judged = verdict(
-        table,
+    record = Evidence(
         value=F.col(names.VALUE),
         damaged=F.col(shapes.DAMAGED),
         kind=F.col(shapes.KIND),
@@ -156,39 +145,45 @@ def _judge(table: TableSpec) -> list[Column]:
         has_row=F.col(_HAS_ROW),
         fault=F.col(_FAULT),
     )
-    return [F.col("*"), judged.alias(_VERDICT)]
+    return [F.col("*"), verdict(table, record).alias(_VERDICT)]
 
 
 def _finish(table: TableSpec) -> list[Column]:
-    outcome = F.col(_VERDICT).getField(names.OUTCOME)
+    verdict_field = F.col(_VERDICT).getField
+    is_reject = verdict_field(names.OUTCOME) == names.REJECT
+    computed = {names.SNAPSHOT: F.lower(F.col(shapes.SOURCE).getField(SNAPSHOT_FIELD)).alias(names.SNAPSHOT)}
+    if table.merges:
+        carried = columns.columns_to_update(table, F.col(names.OP))
+        computed[names.COLUMNS_TO_UPDATE] = carried.alias(names.COLUMNS_TO_UPDATE)
     return [
         *columns.masked(table),
-        F.col(names.OP),
-        *map(F.col, position_of(table.connector).column_names(table.connector)),
-        F.lower(F.col(shapes.SOURCE).getField("snapshot")).alias(names.SNAPSHOT),
-        F.col(names.TRANSACTION_ID),
-        *map(F.col, (names.TOPIC, names.PARTITION, names.OFFSET, names.RECORDED_AT)),
-        F.col(names.UNKNOWN),
-        *((_columns_to_update(table),) if table.merges else ()),
-        *(F.col(_VERDICT).getField(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
-        *(F.when(outcome == REJECT, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
+        *(computed.get(name, F.col(name)) for name in change_columns(table)),
+        *(verdict_field(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
+        *(F.when(is_reject, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
     ]
 
 
-def _columns_to_update(table: TableSpec) -> Column:
-    return columns.columns_to_update(table, F.col(names.OP)).alias(names.COLUMNS_TO_UPDATE)
-
-
 _STEPS = (
+    # Each step is a projection of its own because a later one reads its columns more than once; Spark would compute
+    # an expression inlined there again for each use.
     _parse,
+    # Needs the parsed envelope, which shows whether a record has another shape.
     _parse_others,
+    # Drops the parsed values: from here on the shape no longer matters.
     _open_parts,
-    _place_fields,
+    # Before the texts: whether the fields are in the spec's order decides how every one of them is found.
+    _compare_field_order,
     _read_texts,
+    # After the row's texts, which have precedence over the record key.
     _read_key,
+    # After both kinds of texts; a second projection because `_convert` reads a measure several times.
     _measure,
     _convert,
+    # After conversion: a text of the wrong type is one that has become null.
     _find_fault,
+    # After the fault and the position, whose columns it checks.
     _judge,
+    # Last: masks replace values that earlier steps check, and the intermediate columns are dropped.
     _finish,
 )
+"""Decoding, in order."""

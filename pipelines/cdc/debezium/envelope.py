@@ -1,15 +1,21 @@
-"""Debezium's own envelope: before, after, source and op, with and without a schema block around them."""
+"""Debezium's envelope: before, after, source and op, with or without a schema block around them."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc import names
 from cdc.debezium.json_texts import PAYLOAD, TEXT, TEXTS, anywhere, content, parse_object, struct_of, texts_of
 from cdc.debezium.parts import Parts, before_type, row_of, source_type
 from cdc.spec.model import TableSpec
 
 
 def parse(value: Column, table: TableSpec) -> Column:
-    """Reads the value, for `open_parts` and for the two questions whether it is no envelope at all."""
+    """The value parsed, for `open_parts`, and for `is_flattened` and `is_cloud_event`.
+
+    >>> event = content(parse(F.lit('{"op": "c", "after": {"id": 1}}'), orders))
+    >>> evaluate(F.struct(event.op, event.after))
+    Row(op='c', after={'id': '1'})
+    """
     fields = {
         "op": TEXT,
         "before": before_type(table),
@@ -20,7 +26,7 @@ def parse(value: Column, table: TableSpec) -> Column:
         "status": TEXT,
         "tableChanges": TEXT,
         "specversion": TEXT,
-        **dict.fromkeys(flattened_marks(table), TEXT),
+        **dict.fromkeys(flattened_markers(table), TEXT),
     }
     return parse_object(value, struct_of({**fields, PAYLOAD: struct_of(fields)}))
 
@@ -39,19 +45,27 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
     )
 
 
-def flattened_marks(table: TableSpec) -> tuple[str, ...]:
-    """The fields by which a flattened record is told from an envelope."""
+def flattened_markers(table: TableSpec) -> tuple[str, ...]:
+    """The fields that distinguish a flattened record from an envelope."""
     prefix = table.connector.flat_prefix
     return f"{prefix}op", f"{prefix}deleted"
 
 
 def is_flattened(parsed: Column, table: TableSpec) -> Column:
-    """True where the value is a row with marks of its own."""
-    return F.coalesce(*(_part(parsed, mark) for mark in flattened_marks(table))).isNotNull()
+    """True if the value is a flattened row.
+
+    >>> evaluate(is_flattened(parse(F.lit('{"id": 1, "__op": "c"}'), orders), orders))
+    True
+    """
+    return F.coalesce(*(_part(parsed, marker) for marker in flattened_markers(table))).isNotNull()
 
 
 def is_cloud_event(parsed: Column) -> Column:
-    """True where the value is a CloudEvent."""
+    """True if the value is a CloudEvent.
+
+    >>> evaluate(is_cloud_event(parse(F.lit('{"specversion": "1.0", "data": {}}'), orders)))
+    True
+    """
     return _part(parsed, "specversion").isNotNull()
 
 
@@ -60,13 +74,13 @@ def _part(parsed: Column, name: str) -> Column:
 
 
 def _kind_of_no_row(parsed: Column) -> Column:
-    """Which of Debezium's other records this is, by name; null for a change of a row and for anything else.
+    """Which of Debezium's other records this is; null for a change of a row and for anything else.
 
-    They have topics of their own, but a router may lead them into a table's.
+    They have topics of their own, but a router may send them to a table's.
     """
     without_op = _part(parsed, "op").isNull()
     return F.coalesce(
-        F.when(_part(parsed, "op") == "m", "logical_decoding_message"),
+        F.when(_part(parsed, "op") == names.LOG_MESSAGE, "logical_decoding_message"),
         F.when(without_op & _part(parsed, "tableChanges").isNotNull(), "schema_change"),
         F.when(without_op & _part(parsed, "status").isin("BEGIN", "END"), "transaction"),
         F.when(without_op & _part(parsed, "source").isNull() & _part(parsed, "ts_ms").isNotNull(), "heartbeat"),

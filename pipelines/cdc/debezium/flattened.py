@@ -1,34 +1,40 @@
 """Records flattened by ExtractNewRecordState: the row itself, with the change's own fields beside it.
 
-Those fields are there as far as the transformation adds them: ``__op``, ``__deleted`` (rewrite mode), and
-``__source_commit_lsn`` or ``__commit_lsn`` for a field of ``source``. Without a position there is no order,
-so `add.fields` has to name at least op, the fields of the position, and source.ts_ms.
+The transformation adds only those fields that it is configured to: ``__op``, ``__deleted`` (rewrite mode), and
+``__source_<field>`` or ``__<field>`` for a field of ``source``. A change without a position cannot be ordered, so
+`add.fields` has to name at least op, the fields of the position, and source.ts_ms.
 """
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc import names
 from cdc.debezium.json_texts import PAYLOAD, TEXTS, content, parse_object, struct_of
 from cdc.debezium.parts import Parts, key_fields, source_fields
+from cdc.debezium.positions.position import COMMIT_TIME_FIELD
 from cdc.spec.model import TableSpec
 
-_BEGINS_WITH_SCHEMA = r'^\s*\{\s*"schema"\s*:\s*[{n]'
+_STARTS_WITH_SCHEMA = r'^\s*\{\s*"schema"\s*:\s*[{n]'
 
 
 def parse(value: Column, table: TableSpec) -> Column:
-    """Reads the value, for `open_parts`."""
+    """The value parsed, for `open_parts`.
+
+    >>> evaluate(content(parse(F.lit('{"id": 1, "__op": "c"}'), orders)).payload)
+    {'id': '1', '__op': 'c'}
+    """
     text = value.cast("string")
     bare = F.concat(F.lit(f'{{"{PAYLOAD}":'), text, F.lit("}"))
     in_payload = {
         "always": text,
         "never": bare,
-        "auto": F.when(text.rlike(_BEGINS_WITH_SCHEMA), text).otherwise(bare),
+        "auto": F.when(text.rlike(_STARTS_WITH_SCHEMA), text).otherwise(bare),
     }
     return parse_object(in_payload[table.connector.schemas], struct_of({PAYLOAD: TEXTS}))
 
 
 def open_parts(parsed: Column, table: TableSpec) -> Parts:
-    """The parts of the record; a rewritten delete has the row before, of which the key is enough to name it."""
+    """The parts of the record; a rewritten delete has the row before, of which the key is enough."""
     fields = content(parsed).getField(PAYLOAD)
     prefix = table.connector.flat_prefix
     op = _op(fields[f"{prefix}op"], fields[f"{prefix}deleted"])
@@ -39,17 +45,17 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
         transaction_id=fields[f"{prefix}transaction_id"],
         total_order=fields[f"{prefix}transaction_total_order"],
         before=row if table.append_only else F.struct(*(fields[name].alias(name) for name in key_fields(table))),
-        row=row if table.append_only else F.when(~op.eqNullSafe("d"), row),
+        row=row if table.append_only else F.when(~op.eqNullSafe(names.DELETE), row),
         kind=F.lit(None).cast("string"),
     )
 
 
 def _op(op: Column, deleted: Column) -> Column:
-    """Without an op the mark of rewrite mode tells a delete from an upsert, which an update is."""
-    return F.when(deleted == "true", "d").otherwise(F.coalesce(op, F.when(deleted == "false", "u")))
+    """The operation; without an ``__op``, ``__deleted`` separates deletes from upserts, which count as updates."""
+    return F.when(deleted == "true", names.DELETE).otherwise(F.coalesce(op, F.when(deleted == "false", names.UPDATE)))
 
 
 def _of_source(fields: Column, prefix: str, name: str) -> Column:
-    """A field of ``source``; ``__ts_ms`` is not one: it is when the connector handled the change."""
+    """A field of ``source``; not ``__ts_ms``, which is when the connector handled the change."""
     of_source = fields[f"{prefix}source_{name}"]
-    return of_source if name == "ts_ms" else F.coalesce(of_source, fields[f"{prefix}{name}"])
+    return of_source if name == COMMIT_TIME_FIELD else F.coalesce(of_source, fields[f"{prefix}{name}"])

@@ -1,4 +1,4 @@
-"""JSON objects read once, every leaf as text: exact for whole numbers of any size, whatever stands there."""
+"""JSON objects parsed once with every leaf as text: exact for whole numbers of any size, whatever the type."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from pyspark.sql.types import DataType, MapType, StringType, StructField, Struct
 
 TEXT = StringType()
 TEXTS = MapType(TEXT, TEXT)
-"""An object whose fields are not known beforehand."""
+"""An object whose fields are not known in advance."""
 PAYLOAD = "payload"
 """Where the JSON converter puts the content, beside ``schema``."""
 
@@ -17,33 +17,54 @@ _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _DAMAGED, "allowS
 
 
 def parse_object(value: Column, form: DataType) -> Column:
-    """Reads a JSON object, for `content` and `is_damaged`; fields that the form does not name stay unread.
+    """A JSON object parsed, for `content` and `is_damaged`; fields that are not in the form are not read.
 
-    The text is wrapped, so that it has to be one JSON object from its first to its last character:
-    from_json on its own ignores what follows the object, and takes an array of one for its element.
+    The text is wrapped in an object of its own, so that it has to be one JSON object from its first to its last
+    character: from_json alone ignores what follows the object and reads an array of one object as that object.
+
+    >>> parsed = parse_object(F.lit('{"op": "c", "count": 12345678901234567890}'), texts_of(["count"]))
+    >>> evaluate(content(parsed))
+    Row(count='12345678901234567890')
     """
     return F.from_json(_wrapped(value), struct_of({_OBJECT: form, _DAMAGED: TEXT}), _OPTIONS)
 
 
 def content(parsed: Column) -> Column:
-    """The object's fields, as far as they could be read."""
+    """The object's fields, as far as they could be read.
+
+    >>> evaluate(content(parse_object(F.lit('{"op": "c"}'), texts_of(["op"]))))
+    Row(op='c')
+    """
     return parsed.getField(_OBJECT)
 
 
 def is_damaged(parsed: Column, value: Column) -> Column:
-    """True where the value is no text, no JSON object, or a field has another form than the one wanted."""
-    # The JSON reader puts U+FFFD for bytes that are no UTF-8, and says nothing.
+    """True if the value is not UTF-8 text or not a JSON object, or if a field is not of the form expected.
+
+    >>> value = F.lit('{"op": "c"')
+    >>> evaluate(is_damaged(parse_object(value, texts_of(["op"])), value))
+    True
+    """
+    # The JSON reader silently replaces bytes that are not UTF-8 by U+FFFD.
     is_text = F.is_valid_utf8(value.cast("string"))
     return parsed.getField(_DAMAGED).isNotNull() | content(parsed).isNull() | ~is_text
 
 
 def is_json(value: Column) -> Column:
-    """True where the value is JSON of any kind, from its first to its last character."""
+    """True if the value is JSON of any kind, from its first to its last character.
+
+    >>> evaluate(is_json(F.lit("5"))), evaluate(is_json(F.lit('{"op": "c"} {}')))
+    (True, False)
+    """
     return parse_object(value, TEXT).getField(_DAMAGED).isNull()
 
 
 def key_texts(key: Column, names: Iterable[str]) -> Column:
-    """A record key's fields as a struct of texts, under a schema block or not; nulls if it is no JSON."""
+    """A record key's fields as a struct of texts, with or without a schema block; nulls if it is not JSON.
+
+    >>> evaluate(key_texts(F.lit('{"payload": {"id": 1}}'), ["id"]))
+    Row(id='1')
+    """
     fields = dict.fromkeys(names, TEXT)
     form = struct_of({**fields, PAYLOAD: struct_of(fields)})
     parsed = F.from_json(key.cast("string"), form, _OPTIONS)
@@ -51,7 +72,12 @@ def key_texts(key: Column, names: Iterable[str]) -> Column:
 
 
 def anywhere(fields: Column, name: str) -> Column:
-    """A field, wherever it is: under the schema block's ``payload``, or at the top."""
+    """A field at either place: under the schema block's ``payload``, or at the top.
+
+    >>> form = struct_of({"op": TEXT, PAYLOAD: texts_of(["op"])})
+    >>> evaluate(anywhere(content(parse_object(F.lit('{"payload": {"op": "c"}}'), form)), "op"))
+    'c'
+    """
     return F.coalesce(fields.getField(PAYLOAD).getField(name), fields.getField(name))
 
 
@@ -61,7 +87,7 @@ def texts_of(names: Iterable[str]) -> StructType:
 
 
 def struct_of(fields: Mapping[str, DataType]) -> StructType:
-    """A struct, its fields in this order."""
+    """A struct of these fields, in this order."""
     return StructType([StructField(name, type_) for name, type_ in fields.items()])
 
 

@@ -1,4 +1,4 @@
-"""What decoding takes of a record's value, whatever shape it has."""
+"""The parts of a record's value that decoding needs, whatever the value's shape."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,11 @@ from pyspark.sql.types import DataType, StructType
 
 from cdc.debezium.json_texts import TEXTS, texts_of
 from cdc.debezium.positions import position_of
+from cdc.debezium.positions.position import SNAPSHOT_FIELD
 from cdc.spec.model import TableSpec
 
-COMMON_SOURCE_FIELDS = ("snapshot", "db", "schema", "table")
+TABLE_FIELDS = ("db", "schema", "table")
+"""Fields of ``source`` that name the table that was changed."""
 
 
 @dataclass(frozen=True)
@@ -22,28 +24,32 @@ class Parts:
     """Struct of `source_fields`."""
     transaction_id: Column
     total_order: Column
-    """Place among the transaction's events, where the connector counts them."""
+    """Position among the transaction's events, if the connector counts them."""
     before: Column
-    """The row before, of the type that `before_type` says."""
+    """The row before the change, of type `before_type`."""
     row: Column
-    """The row image that the change is made of, as a map: a field that no spec knows is kept."""
+    """The row image that makes the change, as a map, so that fields that are not in the spec are kept."""
     kind: Column
-    """What the record is if it is no change of a row: ``heartbeat``, ``transaction`` ...; else null."""
+    """The kind of a record that is not a change of a row: ``heartbeat``, ``transaction`` ...; else null."""
 
 
 def row_of(after: Column, before: Column, table: TableSpec) -> Column:
-    """The row image that counts: without a key a delete says only by its whole row which row it was."""
+    """The row image that makes the change; without a key, a delete can name its row only by the whole row before.
+
+    >>> evaluate(row_of(F.lit("after"), F.lit("before"), orders))
+    'after'
+    """
     return F.coalesce(after, before) if table.append_only else after
 
 
 def before_type(table: TableSpec) -> DataType:
-    """Only the key is read of the row before, except where a delete has nothing else to name its row."""
+    """The type of the row before: its key; all its fields in a table without a key, where a delete needs them."""
     return TEXTS if table.append_only else texts_of(key_fields(table))
 
 
 def source_fields(table: TableSpec) -> tuple[str, ...]:
-    """The fields of ``source`` that are read: those of the position, and where the change comes from."""
-    return (*position_of(table.connector).source_fields, *COMMON_SOURCE_FIELDS)
+    """The fields of ``source`` that are read: the position, the snapshot marker and the table's name."""
+    return (*position_of(table.connector).source_fields, SNAPSHOT_FIELD, *TABLE_FIELDS)
 
 
 def source_type(table: TableSpec) -> StructType:

@@ -1,7 +1,7 @@
-"""The shapes that a record's value comes in, and which of them a record has.
+"""The shapes of a record's value, and the choice between them.
 
-A connector spec may say which. ``auto`` reads each record as an envelope, sees from the same reading when it
-is of another shape, and reads those, and only those, once more.
+A connector spec may state the shape. With ``auto`` each record is parsed as an envelope; if the result shows another
+shape, that record, and only that one, is parsed again.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from cdc.debezium.parts import Parts
 from cdc.spec.model import TableSpec
 
 DAMAGED = "_damaged"
-"""True where the value could not be read as its shape says."""
+"""True if the value could not be parsed as its shape."""
 SOURCE, BEFORE, ROW, KIND, TOTAL_ORDER = "_source", "_before", "_row", "_kind", "_in_transaction"
 _PART_COLUMNS = {
     "op": names.OP,
@@ -28,12 +28,12 @@ _PART_COLUMNS = {
     "row": ROW,
     "kind": KIND,
 }
-"""A frame's columns for `Parts`."""
+"""The columns of a frame that hold `Parts`."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One shape: how to read a value, and where its parts are then."""
+    """One shape: how to parse a value, and where the parts are in the result."""
 
     parse: Callable[[Column, TableSpec], Column]
     open_parts: Callable[[Column, TableSpec], Parts]
@@ -48,48 +48,45 @@ SHAPES: Mapping[str, Shape] = {
 
 
 def parse(table: TableSpec, value: Column) -> list[Column]:
-    """What was read of `value` as the shape that it has, or is looked at for first."""
-    first = _first(table)
-    return [SHAPES[first].parse(value, table).alias(_read_as(first))]
+    """The value parsed as the shape in the spec; with ``auto``, as an envelope."""
+    first = "envelope" if table.connector.shape == "auto" else table.connector.shape
+    return [SHAPES[first].parse(value, table).alias(_parsed_as(first))]
 
 
 def parse_others(table: TableSpec, value: Column) -> list[Column]:
-    """The same for each other shape that it may have: null where it has it not."""
+    """With ``auto``, the value parsed as each other shape; null if it does not have that shape."""
     if table.connector.shape != "auto":
         return []
-    as_envelope = F.col(_read_as("envelope"))
+    as_envelope = F.col(_parsed_as("envelope"))
     others = {
         "flattened": envelope.is_flattened(as_envelope, table),
         "cloudevents": envelope.is_cloud_event(as_envelope),
     }
     return [
-        F.when(is_one, SHAPES[other].parse(value, table)).alias(_read_as(other)) for other, is_one in others.items()
+        F.when(is_other, SHAPES[other].parse(value, table)).alias(_parsed_as(other))
+        for other, is_other in others.items()
     ]
 
 
 def open_parts(table: TableSpec, value: Column) -> list[Column]:
-    """The parts of the record, and whether it is damaged, of what was read."""
+    """Whether the record is damaged, and its parts, from the parsed columns."""
     shape = table.connector.shape
-    # The other shapes first: what is one of them can be read, badly, as an envelope too.
-    read = ("flattened", "cloudevents", "envelope") if shape == "auto" else (shape,)
-    opened = {name: SHAPES[name].open_parts(F.col(_read_as(name)), table) for name in read}
+    # Envelope last: every value was parsed as one, so only the other columns are null for a shape it does not have.
+    candidates = ("flattened", "cloudevents", "envelope") if shape == "auto" else (shape,)
+    parts = {name: SHAPES[name].open_parts(F.col(_parsed_as(name)), table) for name in candidates}
 
-    def of_shape(choose: Callable[[str], Column]) -> Column:
-        cases = choose(read[-1])
-        for name in reversed(read[:-1]):
-            cases = F.when(F.col(_read_as(name)).isNotNull(), choose(name)).otherwise(cases)
+    def first_parsed(column_of: Callable[[str], Column]) -> Column:
+        cases = column_of(candidates[-1])
+        for name in reversed(candidates[:-1]):
+            cases = F.when(F.col(_parsed_as(name)).isNotNull(), column_of(name)).otherwise(cases)
         return cases
 
-    def part(name: str) -> Column:
-        return of_shape(lambda of: getattr(opened[of], name)).alias(_PART_COLUMNS[name])
+    def part(field: str) -> Column:
+        return first_parsed(lambda name: getattr(parts[name], field)).alias(_PART_COLUMNS[field])
 
-    damaged = of_shape(lambda of: is_damaged(F.col(_read_as(of)), value))
+    damaged = first_parsed(lambda name: is_damaged(F.col(_parsed_as(name)), value))
     return [damaged.alias(DAMAGED), *(part(field.name) for field in fields(Parts))]
 
 
-def _first(table: TableSpec) -> str:
-    return "envelope" if table.connector.shape == "auto" else table.connector.shape
-
-
-def _read_as(shape: str) -> str:
+def _parsed_as(shape: str) -> str:
     return f"_as_{shape}"

@@ -1,4 +1,4 @@
-"""Heartbeats: the connector is alive, also while no row changes."""
+"""Heartbeats: the connector is alive even while no row changes."""
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -12,7 +12,8 @@ from cdc.debezium.values.temporal import instant_of_millis
 def read(records: DataFrame) -> DataFrame:
     """The heartbeats.
 
-    Grain: one row per heartbeat. Columns: `server` (the connector's topic prefix), `beaten_at`, and the record's place.
+    Grain: one row per heartbeat. Columns: `server` (the connector's topic prefix), `beaten_at` (the connector's clock),
+    `_topic`, `_partition`, `_offset`, `_recorded_at`.
     """
     server = key_texts(F.col("key"), ("serverName",)).getField("serverName")
     return read_events(
@@ -23,13 +24,13 @@ def read(records: DataFrame) -> DataFrame:
 
 
 def liveness(heartbeats: DataFrame) -> DataFrame:
-    """How alive each connector is.
+    """The liveness of each connector.
 
-    Grain: one row per server. Columns: `heartbeats`, `first_at`, `last_at`, `longest_silence_seconds` (between two
-    heartbeats that followed each other; null until there are two).
+    Grain: one row per server. Columns: `server`, `heartbeats` (how many), `first_at`, `last_at`,
+    `longest_silence_seconds` (between two consecutive heartbeats; null until there are two).
     """
-    before = F.lag("beaten_at").over(Window.partitionBy("server").orderBy("beaten_at", names.OFFSET))
-    silence = F.unix_millis("beaten_at") - F.unix_millis(before)
+    previous = F.lag("beaten_at").over(Window.partitionBy("server").orderBy("beaten_at", names.OFFSET))
+    silence = F.unix_millis("beaten_at") - F.unix_millis(previous)
     return (
         heartbeats.select("server", "beaten_at", (silence / 1000).alias("silence"))
         .groupBy("server")

@@ -1,4 +1,4 @@
-"""Notifications: what the connector says of its snapshots and capture instances."""
+"""Notifications: the connector reports on its snapshots and capture instances."""
 
 from pyspark.sql import DataFrame
 
@@ -11,7 +11,7 @@ def read(records: DataFrame) -> DataFrame:
     """The notifications.
 
     Grain: one row per notification. Columns: `id`, `subject` (``Initial Snapshot``), `type` (``COMPLETED``), `details`
-    (names to texts), `notified_at` (the connector's clock), and the record's place.
+    (names to texts), `notified_at` (the connector's clock), `_topic`, `_partition`, `_offset`, `_recorded_at`.
     """
     fields = {"id": TEXT, "aggregate_type": TEXT, "type": TEXT, "additional_data": TEXTS, "timestamp": TEXT}
     return read_events(

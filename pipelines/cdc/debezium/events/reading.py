@@ -1,4 +1,4 @@
-"""What reading of every kind of event shares: a JSON object, under a schema block or not, and the record's place."""
+"""Typed events from records: what the kinds of event share."""
 
 from collections.abc import Callable, Mapping
 
@@ -17,20 +17,20 @@ _PARSED = "_parsed"
 def read_events(
     records: DataFrame, fields: Mapping[str, DataType], columns: Callable[[Get], list[Column]]
 ) -> DataFrame:
-    """One row per record that has a value: the columns made of its fields, then its place.
+    """Typed events, from JSON objects with or without a schema block.
+
+    Grain: one row per record that has a value. Columns: those made by `columns`, then `_topic`, `_partition`,
+    `_offset`, `_recorded_at`.
 
     Args:
-        records: bronze's.
-        fields: of the event's JSON object, as far as they are wanted.
-        columns: what becomes of them.
+        records: of bronze.
+        fields: the fields of the JSON object to read, with their types.
+        columns: makes the typed columns from those fields.
     """
     form = struct_of({**fields, PAYLOAD: struct_of(fields)})
     parsed = records.where(F.col("value").isNotNull()).select("*", parse_object(F.col("value"), form).alias(_PARSED))
     event = content(F.col(_PARSED))
     return parsed.select(
         *columns(lambda name: anywhere(event, name)),
-        F.col("topic").alias(names.TOPIC),
-        F.col("partition").alias(names.PARTITION),
-        F.col("offset").alias(names.OFFSET),
-        F.col("timestamp").alias(names.RECORDED_AT),
+        *(F.col(name).alias(names.DECODED_AS[name]) for name in (*names.RECORD_ID, "timestamp")),
     )

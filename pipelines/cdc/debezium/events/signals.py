@@ -1,26 +1,27 @@
-"""Signals: what the connector was told through its signal table, and the windows that it writes there itself."""
+"""Signals: commands to the connector through its signal table, and the windows that it writes there itself."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdc.debezium.events.reading import read_events
 from cdc.debezium.json_texts import TEXT, texts_of
+from cdc.debezium.positions.position import COMMIT_TIME_FIELD
 from cdc.debezium.values.temporal import instant_of_millis
 
 _ROW = ("id", "type", "data")
 
 
-def read(records: DataFrame) -> DataFrame:
+def read(records: DataFrame, position_fields: tuple[str, ...]) -> DataFrame:
     """The changes of the signal table.
 
-    Grain: one row per change. Columns: `op`, `id`, `type` (``execute-snapshot``), `data` (JSON), `commit_lsn`,
-    `committed_at`, and the record's place.
+    Grain: one row per change. Columns: `op`, `id`, `type` (``execute-snapshot``), `data` (JSON), the position's fields,
+    `committed_at`, `_topic`, `_partition`, `_offset`, `_recorded_at`.
     """
     fields = {
         "op": TEXT,
         "before": texts_of(_ROW),
         "after": texts_of(_ROW),
-        "source": texts_of(("commit_lsn", "ts_ms")),
+        "source": texts_of((*position_fields, COMMIT_TIME_FIELD)),
     }
     return read_events(
         records,
@@ -28,7 +29,7 @@ def read(records: DataFrame) -> DataFrame:
         lambda get: [
             get("op").alias("op"),
             *(F.coalesce(get("after").getField(name), get("before").getField(name)).alias(name) for name in _ROW),
-            get("source").getField("commit_lsn").alias("commit_lsn"),
-            instant_of_millis(get("source").getField("ts_ms")).alias("committed_at"),
+            *(get("source").getField(name).alias(name) for name in position_fields),
+            instant_of_millis(get("source").getField(COMMIT_TIME_FIELD)).alias("committed_at"),
         ],
     )

@@ -1,4 +1,4 @@
-"""Transactions: where each begins and ends, and how many events it has of each table."""
+"""Transactions: where each begins and ends, and how many events of each table it has."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -18,11 +18,11 @@ _FIELDS = {
 
 
 def read(records: DataFrame) -> DataFrame:
-    """The marks of the transactions.
+    """The boundaries of transactions.
 
-    Grain: one row per mark, two per transaction. Columns: `transaction_id` (as the changes' `_transaction_id`),
-    `status` (``BEGIN`` or ``END``), `marked_at` (source time), and of an end `events` and `tables`, the number of
-    events in all and of each table; then the record's place.
+    Grain: one row per boundary, two per transaction. Columns: `transaction_id` (the changes' `_transaction_id`),
+    `status` (``BEGIN`` or ``END``), `marked_at` (source time), `events` and `tables` (at an end, the number of events
+    in total and by table; else null), `_topic`, `_partition`, `_offset`, `_recorded_at`.
     """
     return read_events(records, _FIELDS, _columns)
 

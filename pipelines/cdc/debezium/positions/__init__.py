@@ -1,29 +1,42 @@
-"""Where a change stands in its source's order, by connector kind; nothing else knows which it is."""
+"""Source positions by connector kind, and the sequence that they make."""
 
 from collections.abc import Mapping
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc.debezium.positions import sqlserver
+from cdc import names
 from cdc.debezium.positions.position import Position
+from cdc.debezium.positions.sqlserver import SqlServerPosition
 from cdc.spec.model import ConnectorSpec, TableSpec
 
-POSITIONS: Mapping[str, Position] = {"sqlserver": sqlserver.POSITION}
+POSITIONS: Mapping[str, type[Position]] = {"sqlserver": SqlServerPosition}
+"""Connector kind -> its positions; the only place that knows which kinds there are."""
 
 
 def position_of(connector: ConnectorSpec) -> Position:
-    """The position of this kind of connector."""
-    return POSITIONS[connector.kind]
+    """The positions of a connector's changes."""
+    return POSITIONS[connector.kind](connector)
 
 
 def sequence(table: TableSpec) -> Column:
     """What orders the changes of one key: a struct over the flat columns of ``_changes``, never null.
 
-    Fields, in the order in which they decide: ``incarnation``, ``commit_lsn``, ``change_lsn``,
-    ``event_serial_no``, ``operation``, ``committed_at`` (the last orders nothing new: it makes the end of a
-    deleted row's last version a time too). Where the connector's spec says so, ``total_order`` or ``offset`` stands in
-    the place of ``change_lsn`` and ``event_serial_no``.
+    Fields, in the order in which they decide: ``incarnation``; the log's (or, inside a transaction, ``total_order``
+    or ``offset`` where the connector's spec says so); ``operation``; ``committed_at``, which never decides: it makes
+    the end of a deleted row's last version a time too.
     """
-    parts = position_of(table.connector).sequence(table.connector)
-    return F.struct(*(F.col(name).alias(name.removeprefix("_")) for name in parts))
+    return F.struct(*(F.col(name).alias(_field(name)) for name in position_of(table.connector).sequence))
+
+
+def committed_at(sequence: Column) -> Column:
+    """When the source committed the change that has this sequence.
+
+    >>> evaluate(committed_at(F.struct(F.lit("12:00").alias("committed_at"))))
+    '12:00'
+    """
+    return sequence.getField(_field(names.COMMITTED_AT))
+
+
+def _field(column: str) -> str:
+    return column.removeprefix("_")

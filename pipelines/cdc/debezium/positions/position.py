@@ -1,26 +1,144 @@
-"""What a connector's position is to the rest of the flow: source fields in, ordered columns out."""
+"""The interface of a source position: what decoding, findings and gold ask of a connector kind."""
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pyspark.sql import Column
+from pyspark.sql import functions as F
 
+from cdc import names
+from cdc.debezium.rejects import quoted
+from cdc.debezium.values.temporal import instant_of_millis
 from cdc.spec.model import ConnectorSpec
+
+SNAPSHOT_FIELD = "snapshot"
+"""Field of every connector's ``source``: whether the change is a read of a snapshot, and of which."""
+COMMIT_TIME_FIELD = "ts_ms"
+"""Field of every connector's ``source``: when the change was committed, in milliseconds since 1970-01-01 UTC."""
+_AFTER_ALL_EVENTS = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Position:
-    """The position of one connector kind: a pure function of the event, so a redelivery changes nothing."""
+class Finding:
+    """A kind of anomaly in the changes of a table, as ``gold.<connector>_findings`` has it."""
 
-    source_fields: tuple[str, ...]
-    """Fields of the envelope's ``source`` (all read as text) that the functions below take."""
-    column_names: Callable[[ConnectorSpec], tuple[str, ...]]
-    """The flat columns of a change that hold the position."""
-    columns: Callable[[Column, Column, Column, ConnectorSpec], Mapping[str, Column]]
-    """Those columns, from ``source``, the change's ``op`` and its place in its transaction, by name; absent parts
-    have an explicit lowest value."""
-    fault: Callable[[Column, Column, ConnectorSpec], Column]
-    """From ``source`` and the place in the transaction, where those columns are at hand: why there is no position;
-    null where there is one."""
-    sequence: Callable[[ConnectorSpec], tuple[str, ...]]
-    """The columns in the order in which they decide."""
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Position(ABC):
+    """The positions of one connector's changes; a pure function of the event, so a redelivery changes nothing.
+
+    A position is a set of flat columns: `incarnation`, those of the source's log, then the rank of the operation and
+    the commit time. A subclass says which columns the log has and how they are read.
+    """
+
+    connector: ConnectorSpec
+
+    log_fields: ClassVar[tuple[str, ...]]
+    """Fields of the envelope's ``source``, read as text, that make the position in the log."""
+    event_fields: ClassVar[tuple[str, ...]]
+    """Those of them that a connector's own events, such as schema changes, have too."""
+    transaction: ClassVar[str]
+    """The log column that orders transactions."""
+    change: ClassVar[tuple[str, ...]]
+    """The log columns that order the changes of one transaction."""
+    tie: ClassVar[Finding]
+    """Changes of one key at one position in the log."""
+    inversion: ClassVar[Finding]
+    """Changes of one key and transaction that arrive in another order than the log's."""
+    backwards: ClassVar[Finding]
+    """Changes of an earlier transaction than one that has arrived before."""
+
+    @abstractmethod
+    def log_values(self, source: Column) -> Mapping[str, Column]:
+        """The log columns by name: the lowest value for an absent part, null for an unreadable one."""
+
+    @abstractmethod
+    def log_fault(self, source: Column) -> Column:
+        """Why there is no position in the log, from ``source`` and the frame's log columns; null if there is one."""
+
+    @abstractmethod
+    def operation_rank(self, op: Column) -> Column:
+        """What orders the operations at one position in the log."""
+
+    @abstractmethod
+    def is_streamed(self) -> Column:
+        """True for a change read from the log, by the frame's log columns; the reads of a snapshot share a position."""
+
+    @property
+    def source_fields(self) -> tuple[str, ...]:
+        """Fields of the envelope's ``source``, read as text, that `values` and `fault` need."""
+        return (*self.log_fields, COMMIT_TIME_FIELD)
+
+    @property
+    def log_order(self) -> tuple[str, ...]:
+        """The columns that identify a position in the log, in the order in which they decide."""
+        return (names.INCARNATION, self.transaction, *self.change)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The flat columns of a change that hold its position."""
+        total_order = (names.TOTAL_ORDER,) if self._is_counted else ()
+        return (*self.log_order, names.OPERATION, names.COMMITTED_AT, *total_order)
+
+    @property
+    def sequence(self) -> tuple[str, ...]:
+        """The columns of the sequence, in the order in which they decide.
+
+        The connector's count or the order of arrival replaces the log's order inside a transaction where the spec
+        says so: the log does not always have the order in which the server made the changes.
+        """
+        within = {"total_order": (names.TOTAL_ORDER,), "arrival": (names.OFFSET,)}
+        change = within.get(self.connector.within_transaction, self.change)
+        return (names.INCARNATION, self.transaction, *change, names.OPERATION, names.COMMITTED_AT)
+
+    def values(self, source: Column, op: Column, total_order: Column) -> Mapping[str, Column]:
+        """The position's columns by name, from ``source``, the operation and the connector's count."""
+        counted = {names.TOTAL_ORDER: transaction_order(total_order, source)} if self._is_counted else {}
+        return {
+            **counted,
+            names.INCARNATION: F.lit(self.connector.incarnation),
+            **self.log_values(source),
+            names.OPERATION: self.operation_rank(op),
+            names.COMMITTED_AT: instant_of_millis(source.getField(COMMIT_TIME_FIELD)),
+        }
+
+    def fault(self, source: Column, total_order: Column) -> Column:
+        """Why a record has no position, in a frame that has the columns of `values`; null if it has one."""
+        counted = (unreadable(names.TOTAL_ORDER, "transaction.total_order", total_order),) if self._is_counted else ()
+        commit_time = source.getField(COMMIT_TIME_FIELD)
+        return F.coalesce(
+            self.log_fault(source),
+            unreadable(names.COMMITTED_AT, f"source.{COMMIT_TIME_FIELD}", commit_time),
+            *counted,
+        )
+
+    @property
+    def _is_counted(self) -> bool:
+        return self.connector.within_transaction == "total_order"
+
+
+def unreadable(column: str, field: str, text: Column) -> Column:
+    """The fault of a field whose column is null: the text could not be read; null if the column has a value."""
+    return F.when(F.col(column).isNull(), F.concat(F.lit(f"{field} is "), quoted(text)))
+
+
+def transaction_order(count: Column, source: Column) -> Column:
+    """Position in the transaction, as a number; null where the connector did not count.
+
+    Reads of a snapshot are not in a transaction. Those of the initial one sort first; those of an incremental one,
+    which have the log position of the last event before them, sort last.
+
+    >>> evaluate(transaction_order(F.lit("3"), F.struct(F.lit("false").alias("snapshot"))))
+    3
+    >>> evaluate(transaction_order(F.lit(None).cast("string"), F.struct(F.lit("first").alias("snapshot"))))
+    0
+    """
+    snapshot = F.lower(source.getField(SNAPSHOT_FIELD))
+    is_initial = F.coalesce(snapshot, F.lit("false")) != "false"
+    of_read = F.when(snapshot == "incremental", _AFTER_ALL_EVENTS).when(is_initial, 0)
+    return F.coalesce(count.try_cast("bigint"), of_read)

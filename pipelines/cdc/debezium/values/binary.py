@@ -1,4 +1,4 @@
-"""The bytes: binary, varbinary, image, rowversion, hierarchyid."""
+"""The binary types: binary, varbinary, image, rowversion, hierarchyid."""
 
 import base64
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def binary(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
 
 
 def encoded(text: str, mode: BinaryMode) -> str:
-    """A text's bytes as they come over the wire.
+    """A text's UTF-8 bytes, encoded as the connector writes bytes in a mode.
 
     >>> encoded("none", "bytes"), encoded("none", "hex")
     ('bm9uZQ==', '6e6f6e65')
@@ -30,7 +30,11 @@ def encoded(text: str, mode: BinaryMode) -> str:
 
 
 def from_base64(text: Column) -> Column:
-    """Bytes of base64, padded or not; null where the text is none."""
+    """The bytes of a base64 text, padded or not; null if it is not base64.
+
+    >>> evaluate(from_base64(F.lit("AP8Q"))), evaluate(from_base64(F.lit("AP8*")))
+    (bytearray(b'\\x00\\xff\\x10'), None)
+    """
     return F.try_to_binary(text, F.lit("base64"))
 
 
@@ -39,7 +43,7 @@ def _from_base64_url(text: Column) -> Column:
 
 
 def _from_hex(text: Column) -> Column:
-    # An odd digit would be read as a byte of its own.
+    # Spark reads an odd digit as a byte of its own.
     return F.when(F.length(text) % 2 == 0, F.try_to_binary(text, F.lit("hex")))
 
 

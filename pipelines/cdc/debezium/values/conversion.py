@@ -1,4 +1,4 @@
-"""What every family of types shares: the conversion of one column's text into its value."""
+"""The conversion of one column's text into its value: what every family of types shares."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,36 +6,50 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc.spec.model import ColumnSpec, ConnectorSpec
+
 
 @dataclass(frozen=True)
 class Conversion:
-    """How one column type comes over the wire in one converter mode, and what it becomes."""
+    """The form in which one column type is written in one converter mode, and its conversion."""
 
     wire: str
     """The JSON value in words: ``microseconds since 1970-01-01``."""
     target: str
-    """The Spark type as DDL writes it: ``timestamp_ntz``."""
+    """The Spark type in DDL: ``timestamp_ntz``."""
     convert: Callable[[Column], Column]
     """From the JSON value's text to the target. Never throws: a text that it cannot convert becomes null."""
     measure: Callable[[Column], Column] | None = None
-    """A first step from the text to a plain number or to digits, which ``convert`` then gets in the text's
-    place: a step of its own where ``convert`` reads it several times, and Spark would make it anew each time."""
+    """An optional first step, from the text to a plain number or to digits, whose result ``convert`` gets instead of
+    the text. It is a projection of its own: ``convert`` reads the result several times, and Spark would compute it
+    again each time."""
     is_total: bool = False
-    """True where every text is a value."""
+    """True if every text has a value."""
 
     def whole(self, text: Column) -> Column:
-        """Both steps in one."""
+        """Both steps in one.
+
+        >>> evaluate(casted("number", "int").whole(F.lit("5")))
+        5
+        """
         return self.convert(self.measure(text) if self.measure else text)
 
 
+ConversionOf = Callable[[ColumnSpec, ConnectorSpec], Conversion]
+"""The conversion of a column as a connector writes it."""
+
+
 def casted(wire: str, target: str) -> Conversion:
-    """The conversion that is a cast and no more."""
+    """The conversion that is only a cast."""
     return Conversion(wire, target, lambda text: text.try_cast(target))
 
 
 def within(value: Column, lowest: int, highest: int, result: Column | None = None) -> Column:
-    """``result`` (or the value itself) where the value lies between the two, both included; else null.
+    """``result`` (the value itself if not given) if the value is between the bounds, both included; else null.
 
-    The guard in front of functions that throw on overflow: a CASE evaluates no branch that it does not take.
+    Guards functions that throw on overflow: a CASE does not evaluate a branch that it does not take.
+
+    >>> evaluate(within(F.lit(255), 0, 255)), evaluate(within(F.lit(256), 0, 255))
+    (255, None)
     """
     return F.when(value.between(lowest, highest), value if result is None else result)

@@ -1,4 +1,4 @@
-"""bit, the integers, real and float, and the exact decimals."""
+"""The numeric types: booleans, integers, floating-point numbers and exact decimals."""
 
 from decimal import Decimal
 
@@ -10,27 +10,25 @@ from cdc.debezium.values.conversion import Conversion, casted, within
 from cdc.spec.model import ColumnSpec, ConnectorSpec
 
 _TWO_TO_64 = Decimal(2**64)
-_MONEY = {"money": (19, 4), "smallmoney": (10, 4)}
 _NOT_FINITE = ("NaN", "Infinity", "-Infinity")
 
 
-def bit(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
+def boolean(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """A boolean."""
     return Conversion(
         "true or false", "boolean", lambda text: F.when(text == "true", True).when(text == "false", False)
     )
 
 
-def integer(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
-    """smallint, int and bigint as themselves; tinyint, which has no sign, as smallint."""
-    if column.type.name == "tinyint":
-        return Conversion("number", "smallint", lambda text: within(text.try_cast("smallint"), 0, 255))
-    return casted("number", column.type.name)
+def integer(target: str, bounds: tuple[int, int] | None = None) -> Conversion:
+    """A whole number of a Spark type, null outside the bounds if there are any."""
+    if bounds is None:
+        return casted("number", target)
+    return Conversion("number", target, lambda text: within(text.try_cast(target), *bounds))
 
 
-def floating(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
-    """Real and float as float and double; a number too large for the type does not become infinite."""
-    target = "float" if column.type.name == "real" else "double"
+def floating(target: str) -> Conversion:
+    """A float or double; a number too large for the type becomes null, not infinite."""
 
     def convert(text: Column) -> Column:
         value = text.try_cast(target)
@@ -40,13 +38,12 @@ def floating(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     return Conversion("number", target, convert)
 
 
-def decimal(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
-    """Decimal, numeric, money and smallmoney as decimal(p,s), exact to the last of 38 digits."""
-    precision, scale = _MONEY.get(column.type.name, (column.type.precision or 18, column.type.scale or 0))
+def decimal(precision: int, scale: int, connector: ConnectorSpec) -> Conversion:
+    """A decimal(precision,scale), exact to the last of 38 digits."""
     target = f"decimal({precision},{scale})"
     mode = connector.decimal_handling_mode
     if mode == "double":
-        return casted("number, as far as 53 bits hold it; rounded to the scale", target)
+        return casted("number with the 53 bits of a double, rounded to the scale", target)
     if mode == "string" or connector.decimal_format == "numeric":
         wire = "text of the number" if mode == "string" else "number"
         return Conversion(wire, target, lambda text: _exactly(text, precision, scale))
@@ -59,25 +56,25 @@ def decimal(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
 
 
 def _exactly(text: Column, precision: int, scale: int) -> Column:
-    """The number, or null where the scale would round it (as far as 38 digits can tell)."""
+    """The number; null if the scale would round it (as far as 38 digits show)."""
     value = text.try_cast(f"decimal({precision},{scale})")
     unrounded = text.try_cast(f"decimal(38,{38 - precision + scale})")
     return F.when(value == unrounded, value)
 
 
 def _scaled(unscaled: Column, scale: int) -> Column:
-    """Text of unscaled * 10^-scale: a product of two decimals would lose digits behind the 38th."""
+    """Text of unscaled * 10^-scale: a product of two decimals would lose digits after the 38th."""
     return F.concat(unscaled, F.lit(f"E-{scale}"))
 
 
 def _unscaled(digits: Column, *, is_long: bool) -> Column:
-    """The whole number, as text, of up to 16 (long: 32) hex digits in two's complement; of more: null."""
+    """The whole number, as text, of up to 16 (long: 32) hex digits in two's complement; null for more digits."""
     short = F.when(F.length(digits).between(1, 16), _short(digits).cast("string"))
     return F.coalesce(short, F.when(F.length(digits) <= 32, _long(digits))) if is_long else short
 
 
 def _short(digits: Column) -> Column:
-    # 16 digits have their sign already; the sign of fewer is in the first, in upper-case hex.
+    # `conv` reads the sign of 16 digits; with fewer, the first digit (in upper-case hex) has it.
     is_negative = (digits >= "8") & (F.length(digits) < 16)
     beyond = F.when(is_negative, F.call_function("shiftleft", F.lit(1).cast("bigint"), F.length(digits) * 4))
     return F.conv(digits, 16, -10).cast("bigint") - F.coalesce(beyond, F.lit(0))
@@ -87,7 +84,7 @@ def _long(digits: Column) -> Column:
     is_negative = digits >= "8"
     high = _short(F.substr(digits, F.lit(1), F.length(digits) - 16)).cast("decimal(20,0)")
     low = _unsigned(F.right(digits, F.lit(16)))
-    # Towards zero, not down: else the first product of a negative 38-digit number has 39 digits.
+    # Round the high part towards zero, not down: a negative 38-digit number would have a product of 39 digits.
     towards_zero = F.when(is_negative, 1).otherwise(0)
     whole = F.try_multiply(high + towards_zero, F.lit(_TWO_TO_64))
     return F.try_add(whole, low - towards_zero * F.lit(_TWO_TO_64)).cast("string")
