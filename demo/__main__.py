@@ -173,7 +173,7 @@ def _from_here(path: Path) -> str:
 
 
 def _versions(storage: Path) -> list[Row]:
-    sql = f"SELECT * FROM h WHERE order_id = {_ORDER} ORDER BY version"
+    sql = f"SELECT * FROM h WHERE order_id = {_ORDER} ORDER BY {names.VERSION}"
     return query(sql, h=folder(storage, "gold.orders_history"))
 
 

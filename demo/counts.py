@@ -23,7 +23,7 @@ class Counts:
     rejects: int = 0
     ignored: Counter[str] = field(default_factory=Counter)
     """Kind -> records of that kind: tombstone, heartbeat and so on."""
-    ops: Counter[str] = field(default_factory=Counter)
+    operations: Counter[str] = field(default_factory=Counter)
     """The changes by Debezium's operation: c, u, d, r, t."""
     redelivered: int = 0
     """Duplicates among the changes: same key, same position."""
@@ -39,7 +39,7 @@ class Counts:
             self.changes + other.changes,
             self.rejects + other.rejects,
             self.ignored + other.ignored,
-            self.ops + other.ops,
+            self.operations + other.operations,
             self.redelivered + other.redelivered,
         )
 
@@ -50,7 +50,7 @@ class Counts:
             self.changes - earlier.changes,
             self.rejects - earlier.rejects,
             self.ignored - earlier.ignored,
-            self.ops - earlier.ops,
+            self.operations - earlier.operations,
             self.redelivered - earlier.redelivered,
         )
 
@@ -72,7 +72,7 @@ def _counts(storage: Path, table: TableSpec) -> Counts:
         changes=_count(changes),
         rejects=size(storage, names.rejects_dataset(table)),
         ignored=_ignored(folder(storage, names.decoded_dataset(table), private=True)),
-        ops=_by(names.OP, changes),
+        operations=_by(names.OP, changes),
         redelivered=_count(changes) - _count(changes, f"DISTINCT {_identity(table)}"),
     )
 
@@ -89,7 +89,7 @@ def _count(table: Path, what: str = "1") -> int:
 
 
 def _ignored(decoded: Path) -> Counter[str]:
-    return _by(names.REASON, decoded, where=f"{names.OUTCOME} = 'ignored'")
+    return _by(names.REASON, decoded, where=f"{names.OUTCOME} = '{names.IGNORED}'")
 
 
 def _by(column: str, table: Path, where: str = "true") -> Counter[str]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from rich.markup import escape
 from rich.table import Table
 
+from cdc import names
 from demo.counts import Counts
 from demo.tables import Row
 
@@ -47,7 +48,7 @@ def _equation(counts: Counts) -> tuple[str, ...]:
     return (*map(_number, (counts.records, counts.changes, counts.rejects)), ignored or "0", verdict)
 
 
-_OPS = {"r": "reads", "c": "creates", "u": "updates", "d": "deletes"}
+_OPERATIONS = {names.READ: "reads", names.CREATE: "creates", names.UPDATE: "updates", names.DELETE: "deletes"}
 
 
 def applied(title: str, by_table: Mapping[str, Moved]) -> Table:
@@ -55,12 +56,12 @@ def applied(title: str, by_table: Mapping[str, Moved]) -> Table:
     table = _table(title)
     table.add_column("table", vertical="bottom")
     effects = ("re-\ndelivered", "versions\nupserted", "versions\ndeleted", "versions\nnow", "rows\nnow")
-    for header in (*_OPS.values(), *effects):
+    for header in (*_OPERATIONS.values(), *effects):
         table.add_column(header, justify="right", vertical="bottom")
     for name, each in by_table.items():
-        of_ops = [each.counts.ops[op] for op in _OPS]
+        by_operation = [each.counts.operations[op] for op in _OPERATIONS]
         rest = (each.counts.redelivered, each.upserted, each.deleted, each.versions, each.rows)
-        table.add_row(name, *map(_number, (*of_ops, *rest)))
+        table.add_row(name, *map(_number, (*by_operation, *rest)))
     return table
 
 
@@ -101,9 +102,9 @@ def history(title: str, versions: Sequence[Row], columns: Sequence[str]) -> Tabl
     before: Row | None = None
     for version in versions:
         table.add_row(
-            str(version["version"]),
-            moment(version["valid_from"]),
-            "still valid" if version["is_current"] else moment(version["valid_to"]),
+            str(version[names.VERSION]),
+            moment(version[names.VALID_FROM]),
+            "still valid" if version[names.IS_CURRENT] else moment(version[names.VALID_TO]),
             escape(version["status"]),
             f"{version['total']:,}",
             "first seen" if before is None else ", ".join(c for c in columns if version[c] != before[c]),

@@ -3,7 +3,7 @@
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, changes, load_tables
-from cdc.names import COMMITTED_AT, changes_dataset, decoded_dataset
+from cdc.names import COMMITTED_AT, UNKNOWN, changes_dataset, decoded_dataset
 
 
 def declare(table: TableSpec) -> None:
@@ -18,7 +18,7 @@ def declare(table: TableSpec) -> None:
         table_properties={"report.newest": COMMITTED_AT},
     )
     @dp.expect_all(table.expectations)
-    @dp.expect("no field unknown to the spec", "_unknown IS NULL")
+    @dp.expect("no field unknown to the spec", f"{UNKNOWN} IS NULL")
     def typed_changes():
         return changes(spark.readStream.table(decoded_dataset(table)), table)
 
