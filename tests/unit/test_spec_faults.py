@@ -86,7 +86,7 @@ def test_a_secret_in_broken_yaml_is_shown_nowhere(tmp_path: Path) -> None:
     assert "hunter2" not in repr(fault)
 
 
-def test_a_reference_to_a_secret_is_no_secret_but_has_no_place_in_a_spec_either(tmp_path: Path) -> None:
+def test_a_reference_to_a_secret_is_not_a_secret_but_does_not_belong_in_a_spec(tmp_path: Path) -> None:
     text = 'topic_prefix: shopserver\npassword: "{{secrets/kafka/password}}"\n'
     (fault,) = read_conf(write_conf(tmp_path, {"connectors/shop.yml": text})).faults
     assert fault.condition is Condition.UNKNOWN_FIELD
