@@ -49,10 +49,10 @@ def _ties(changes: DataFrame, table: TableSpec) -> DataFrame:
 
 def _inversions(changes: DataFrame, table: TableSpec) -> DataFrame:
     position = position_of(table.connector)
-    place = F.struct(*position.change, names.OPERATION)
+    rank = F.struct(*position.change, names.OPERATION)
     transaction = Window.partitionBy(*_key(table), names.INCARNATION, position.transaction)
-    previous = F.lag(place).over(transaction.orderBy(*_ARRIVAL))
-    inverted = _first_deliveries(changes, table).select("*", previous.alias(_PREVIOUS)).where(F.col(_PREVIOUS) > place)
+    previous = F.lag(rank).over(transaction.orderBy(*_ARRIVAL))
+    inverted = _first_deliveries(changes, table).select("*", previous.alias(_PREVIOUS)).where(F.col(_PREVIOUS) > rank)
     return _summary(inverted, table, position.inversion, _at_transaction(table))
 
 

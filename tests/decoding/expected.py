@@ -1,4 +1,4 @@
-"""What decoding has to give for the table of all types, worked out from what was put into the scripted table.
+"""Expected values of the table of all types, computed from the rows inserted into the scripted table.
 
 Nothing here knows the decoder: the rules are SQL Server's (what a column holds) and the converters' (what of it a
 mode can carry). Values are texts: bytes in hex, timestamps in microseconds since 1970.
@@ -26,7 +26,7 @@ _FIRST_ROWVERSION = 2001
 
 
 class Unfit(Exception):
-    """The mode has made of the value something that the column's type cannot hold."""
+    """The mode turned the value into one that the column's type cannot hold."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Source:
 
 
 def expected_rows(source: Source) -> dict[int, dict[str, str | None] | None]:
-    """Of each row, by its id, the columns as texts; None for a row that has to be rejected."""
+    """Row id -> the row's columns as texts; None for a row that must be rejected."""
     return {row["id"]: _row(row, source) for row in (*_SNAPSHOT, *_STREAMED)}
 
 
@@ -114,7 +114,7 @@ def _time(value: str, digits: int, id_: int, source: Source) -> str:
 
 
 def _timestamp(value: str, kind: str, digits: list[int], source: Source) -> str | None:
-    """Microseconds since 1970; a seventh digit is cut off."""
+    """Microseconds since 1970; a seventh digit is truncated."""
     held = {"datetime": 3, "smalldatetime": 0}.get(kind, digits[0] if digits else 7)
     whole, _, fraction = value.partition(".")
     seconds = (datetime.fromisoformat(whole) - _EPOCH) // timedelta(seconds=1)
@@ -122,7 +122,7 @@ def _timestamp(value: str, kind: str, digits: list[int], source: Source) -> str 
     mode = source.modes.temporal
     is_nanos = mode == "nanoseconds" or (mode.startswith("adaptive") and held == 7)
     if is_nanos and not -(2**63) <= ticks * 100 < 2**63 and not source.is_old:
-        # What 64 bits of nanoseconds do not hold is null in 3.6; 2.5's wrong number is repaired.
+        # Nanoseconds that overflow 64 bits are null in 3.6; 2.5's wrong number is repaired.
         return None
     if mode == "connect":
         return str(ticks // 10**4 * 1000)

@@ -1,4 +1,4 @@
-"""Records as nobody should send them: bytes changed at random, in the ways in which bytes and JSON go wrong."""
+"""Malformed records: random changes of bytes and of JSON."""
 
 import json
 from collections.abc import Callable
@@ -40,11 +40,11 @@ _RAW = (
     "[" * 1500 + "]" * 1500,
     '{"a":' * 600 + "1" + "}" * 600,
 )
-"""What Python's writer would not write."""
+"""JSON that Python's writer does not produce."""
 
 
 def mutated(value: bytes, random: Random) -> bytes | None:
-    """The bytes after one to three random changes; None as a tombstone has it."""
+    """The bytes after one to three random changes; None for a tombstone."""
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         if not value:
             break
@@ -96,7 +96,7 @@ def _another_encoding(value: bytes, random: Random) -> bytes:
 
 
 def _of_json(change: Callable[[Json, Random], None]) -> Callable[[bytes, Random], bytes]:
-    """A change of a field somewhere; bytes that are no JSON object any more stay as they are."""
+    """One field changed; bytes that are no longer a JSON object are unchanged."""
 
     def apply(value: bytes, random: Random) -> bytes:
         try:
@@ -114,7 +114,7 @@ def _of_json(change: Callable[[Json, Random], None]) -> Callable[[bytes, Random]
 
 
 def _objects(content: Json, depth: int = 0) -> list[dict[str, Json]]:
-    """Every object in it; the outer ones first."""
+    """Every object in a value, outer ones first."""
     if depth > 20 or not isinstance(content, dict):
         return []
     return [content, *(found for each in content.values() for found in _objects(each, depth + 1))]
@@ -157,7 +157,7 @@ def _add_fields(fields: Json, random: Random) -> None:
 
 
 def _raw_value(value: bytes, random: Random) -> bytes:
-    """In the place of a field's value what a JSON writer would not write."""
+    """A field's value replaced by text that a JSON writer does not produce."""
     colons = [place for place, byte in enumerate(value) if byte == ord(":")]
     if not colons:
         return value
@@ -167,7 +167,7 @@ def _raw_value(value: bytes, random: Random) -> bytes:
 
 
 def _repeat_field(value: bytes, random: Random) -> bytes:
-    """One name twice in an object."""
+    """A field name that occurs twice in an object."""
     commas = [place for place, byte in enumerate(value) if byte == ord(",")]
     if len(commas) < 2:
         return value

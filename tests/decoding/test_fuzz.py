@@ -1,4 +1,4 @@
-"""Records changed at random go through one update: none stops it, each is accounted for, the others come out right."""
+"""Randomly changed records in one update: none stops it, each has an outcome, and the others are decoded right."""
 
 import base64
 import os
@@ -78,7 +78,7 @@ def fuzz(pipeline: CdcPipeline, count: int, *, seed: int) -> None:
 
 
 def _record(offset: int, random: Random) -> tuple[Record, tuple[object, ...]]:
-    """A record and what it has to become."""
+    """A record and its expected outcome."""
     micros = random.randrange(-62_135_596_800, 253_402_300_799) % 2**33 * 10**6 + random.randrange(10**6)
     total, seconds = random.randrange(-(2**120), 2**120), random.randrange(86_400)
     seal, position = random.randbytes(20), lsn(f"30:{offset:x}:1")
@@ -134,7 +134,7 @@ def _size(pipeline: CdcPipeline, dataset: str) -> int:
 
 
 def _wrong(pipeline: CdcPipeline, whole: list[tuple[object, ...]]) -> Iterator[str]:
-    """The records that nothing was done to, and that are not what they were."""
+    """The unchanged records that were not decoded as expected."""
     types = {"offset": "bigint", "id": "bigint", "placed_at": "bigint"}
     names = ("offset", *SHOWN)
     schema = ", ".join(f"{name} {types.get(name, 'string')}" for name in names)

@@ -1,6 +1,6 @@
-"""Every SQL Server type in every converter mode: the connector's own records against what was put into the table.
+"""Every SQL Server type in every converter mode: the connector's records against the rows inserted.
 
-`make test` takes the combinations that differ most; `make test-decoding` takes all of them.
+`make test` runs the combinations that differ most, `make test-decoding` all of them.
 """
 
 import gzip
@@ -64,7 +64,7 @@ def test_all_types_in_all_modes(
 
 
 @pytest.mark.parametrize("modes", (COMPACT[0], COMPACT[2]), ids=lambda modes: modes.prefix)
-def test_all_types_in_avros_own_json(
+def test_all_types_in_avro_json(
     spark: SparkSession, captured: dict[str, list[tuple[Source, bool, Record]]], modes: Modes
 ) -> None:
     with_schema = [each for each in captured[modes.prefix] if each[1]]
@@ -73,7 +73,7 @@ def test_all_types_in_avros_own_json(
 
 
 def in_avro_json(record: Record) -> Record:
-    """The record with its value written so."""
+    """The record with its value in this form."""
     return replace(record, value=json.dumps(avro_json(json.loads(record.value or b""))).encode())
 
 
@@ -88,7 +88,7 @@ def test_the_captures_are_of_all_modes(captured: dict[str, list[tuple[Source, bo
 def check(
     spark: SparkSession, captured: list[tuple[Source, bool, Record]], modes: Modes, shape: Shape = "auto"
 ) -> None:
-    """Decode the records of one combination of modes, and hold each against what its row was."""
+    """Decode the records of one combination of modes and compare each with its row."""
     spec = types_table(modes, shape)
     rows = [
         (record.topic, number, record.offset, None, 0, None, record.key, record.value)

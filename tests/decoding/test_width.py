@@ -27,7 +27,7 @@ RECORDS = 200
 
 
 @pytest.mark.long
-def test_four_times_the_columns_take_about_four_times_as_long(spark: SparkSession) -> None:
+def test_time_grows_linearly_with_columns(spark: SparkSession) -> None:
     seconds(spark, 20)
     took = {width: min(seconds(spark, width) for _ in range(2)) for width in (50, 100, 200)}
     print(took)

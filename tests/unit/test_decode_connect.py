@@ -1,4 +1,4 @@
-"""Decoding under Spark Connect: the plan is built on the client, and gives what a classic session gives."""
+"""Decoding under Spark Connect: the plan is built on the client, with the same result as a classic session."""
 
 import subprocess
 import sys

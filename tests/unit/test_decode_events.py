@@ -1,4 +1,4 @@
-"""The events that are no changes of rows, from records of the real connector."""
+"""A connector's events that are not changes of rows, from records of the real connector."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,15 +43,17 @@ def events(spark: SparkSession, kind: str) -> DataFrame:
     return KINDS[kind].read(records(spark, kind))
 
 
-def test_schema_changes_tell_each_table_with_its_columns(spark: SparkSession) -> None:
-    told = events(spark, "schema_changes").orderBy("_offset")
-    assert [tuple(row) for row in told.select("table", "change", "key", F.size("columns"), "commit_lsn").collect()] == [
+def test_schema_changes_have_each_table_with_its_columns(spark: SparkSession) -> None:
+    found = events(spark, "schema_changes").orderBy("_offset")
+    assert [
+        tuple(row) for row in found.select("table", "change", "key", F.size("columns"), "commit_lsn").collect()
+    ] == [
         ("testDB.dbo.lines", "CREATE", ["line_id"], 3, "00000025:00000158:0005"),
         ("testDB.dbo.nopk", "CREATE", [], 2, "00000025:00000158:0005"),
         ("testDB.dbo.orders", "CREATE", ["region", "order_id"], 4, "00000025:00000158:0005"),
         ("testDB.dbo.orders", "ALTER", ["region", "order_id"], 5, "00000025:000001a8:0005"),
     ]
-    last = told.where("change = 'ALTER'").selectExpr("inline(columns)")
+    last = found.where("change = 'ALTER'").selectExpr("inline(columns)")
     assert [tuple(row) for row in last.collect()] == [
         ("region", "char", 2, None, 1, False),
         ("order_id", "bigint", 19, 0, 2, False),
@@ -61,7 +63,7 @@ def test_schema_changes_tell_each_table_with_its_columns(spark: SparkSession) ->
     ]
 
 
-def test_columns_have_a_definition_for_a_time(spark: SparkSession) -> None:
+def test_a_columns_definition_has_a_validity_interval(spark: SparkSession) -> None:
     columns = KINDS["schema_changes"].views["columns"](events(spark, "schema_changes"))
     of_orders = columns.where("table = 'testDB.dbo.orders'").orderBy("position", "valid_from")
     shown = of_orders.selectExpr(
@@ -78,7 +80,7 @@ def test_columns_have_a_definition_for_a_time(spark: SparkSession) -> None:
     ]
 
 
-def test_a_definition_that_comes_back_is_told_twice(spark: SparkSession) -> None:
+def test_a_definition_that_returns_has_two_intervals(spark: SparkSession) -> None:
     altered = events(spark, "schema_changes").where("table = 'testDB.dbo.orders'")
     back = altered.where("change = 'CREATE'").withColumn("_offset", F.lit(9).cast("bigint"))
     columns = KINDS["schema_changes"].views["columns"](altered.union(back))
@@ -87,19 +89,19 @@ def test_a_definition_that_comes_back_is_told_twice(spark: SparkSession) -> None
     assert columns.where("column = 'added' AND valid_to IS NOT NULL").count() == 1
 
 
-def test_transactions_tell_their_events_by_table(spark: SparkSession) -> None:
-    told = events(spark, "transactions").orderBy("_offset")
-    marks = told.selectExpr("transaction_id", "status", "events", "to_json(tables)", "cast(marked_at AS string)")
+def test_transactions_count_their_events_by_table(spark: SparkSession) -> None:
+    found = events(spark, "transactions").orderBy("_offset")
+    marks = found.selectExpr("transaction_id", "status", "events", "to_json(tables)", "cast(marked_at AS string)")
     first, tables = "00000025:000001a8:0005", [("lines", 2), ("nopk", 2), ("orders", 2)]
     shown = ",".join(f'{{"table":"testDB.dbo.{table}","events":{count}}}' for table, count in tables)
     assert [tuple(row) for row in marks.limit(2).collect()] == [
         (first, "BEGIN", None, None, "2026-02-01 00:00:00"),
         (first, "END", 6, f"[{shown}]", "2026-02-01 00:00:01"),
     ]
-    assert told.count() == 6
+    assert found.count() == 6
 
 
-def test_heartbeats_tell_that_the_connector_lives(spark: SparkSession) -> None:
+def test_heartbeats_show_that_the_connector_is_alive(spark: SparkSession) -> None:
     beaten = events(spark, "heartbeats")
     assert [row.server for row in beaten.collect()] == ["server1", "server1"]
     (alive,) = KINDS["heartbeats"].views["liveness"](beaten).collect()
@@ -108,8 +110,8 @@ def test_heartbeats_tell_that_the_connector_lives(spark: SparkSession) -> None:
 
 
 def test_notifications_have_a_subject_and_details(spark: SparkSession) -> None:
-    told = events(spark, "notifications").orderBy("_offset")
-    scans = told.where("type = 'TABLE_SCAN_COMPLETED'").selectExpr(
+    found = events(spark, "notifications").orderBy("_offset")
+    scans = found.where("type = 'TABLE_SCAN_COMPLETED'").selectExpr(
         "subject", "details['scanned_collection']", "details['total_rows_scanned']"
     )
     assert [tuple(row) for row in scans.collect()] == [
@@ -117,16 +119,16 @@ def test_notifications_have_a_subject_and_details(spark: SparkSession) -> None:
         ("Initial Snapshot", "testDB.dbo.nopk", "0"),
         ("Initial Snapshot", "testDB.dbo.orders", "3"),
     ]
-    assert told.where("id IS NULL OR notified_at IS NULL").count() == 0
+    assert found.where("id IS NULL OR notified_at IS NULL").count() == 0
 
 
 def test_signals_are_the_changes_of_their_table(spark: SparkSession) -> None:
-    told = events(spark, "signals").orderBy("_offset")
-    assert [row.type for row in told.collect()] == [
+    found = events(spark, "signals").orderBy("_offset")
+    assert [row.type for row in found.collect()] == [
         "execute-snapshot",
         *["snapshot-window-open", "snapshot-window-close"] * 2,
     ]
-    (first,) = told.where("_offset = 0").collect()
+    (first,) = found.where("_offset = 0").collect()
     assert (first.op, first.id, first.commit_lsn) == ("c", "sig-1", "00000025:00000268:0005")
     assert first.data == '{"data-collections":["testDB.dbo.all_types"],"type":"incremental"}'
 

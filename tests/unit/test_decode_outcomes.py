@@ -1,4 +1,4 @@
-"""What becomes of a record: a change, a reject with its reason, or ignored by kind; never anything else."""
+"""The outcome of a record: a change, a reject with its reason, or ignored by kind; never anything else."""
 
 import pytest
 from pyspark.sql import SparkSession
@@ -31,10 +31,10 @@ def outcomes(spark: SparkSession, records: list[Record]) -> list[tuple[str, str 
 
 
 REJECTS = {
-    "cut off": (orders.create(**ROW).with_text('{"op":"c","after":{"id":1'), Reason.BROKEN_JSON),
+    "truncated": (orders.create(**ROW).with_text('{"op":"c","after":{"id":1'), Reason.BROKEN_JSON),
     "empty": (orders.create(**ROW).with_text(""), Reason.BROKEN_JSON),
     "text": (orders.create(**ROW).with_text("hello"), Reason.BROKEN_JSON),
-    "something after the object": (orders.create(**ROW).with_text('{"op":"c"} {"op":"c"}'), Reason.BROKEN_JSON),
+    "text after the object": (orders.create(**ROW).with_text('{"op":"c"} {"op":"c"}'), Reason.BROKEN_JSON),
     "latin-1": (orders.create(**ROW).with_text('{"op":"c","x":"ü"}'.encode("latin-1")), Reason.NOT_UTF8),
     "an array": (orders.create(**ROW).with_text('[{"op":"c"}]'), Reason.NOT_AN_ENVELOPE),
     "null": (orders.create(**ROW).with_text("null"), Reason.NOT_AN_ENVELOPE),
@@ -50,9 +50,9 @@ REJECTS = {
     "no position": (orders.create(**ROW).with_source(commit_lsn=None), Reason.MISSING_POSITION),
     "position NULL": (orders.create(**ROW).with_source(commit_lsn="NULL"), Reason.MISSING_POSITION),
     "no source": (orders.create(**ROW).without("source"), Reason.MISSING_POSITION),
-    "position is no LSN": (orders.create(**ROW).with_source(commit_lsn="12:34"), Reason.MISSING_POSITION),
-    "change is no LSN": (orders.create(**ROW).with_source(change_lsn="zz"), Reason.MISSING_POSITION),
-    "serial is no number": (orders.create(**ROW).with_source(event_serial_no="one"), Reason.MISSING_POSITION),
+    "malformed commit LSN": (orders.create(**ROW).with_source(commit_lsn="12:34"), Reason.MISSING_POSITION),
+    "malformed change LSN": (orders.create(**ROW).with_source(change_lsn="zz"), Reason.MISSING_POSITION),
+    "malformed serial number": (orders.create(**ROW).with_source(event_serial_no="one"), Reason.MISSING_POSITION),
     "no commit time": (orders.create(**ROW).with_source(ts_ms=None), Reason.MISSING_POSITION),
     "wrong type": (orders.create(**row(total="12.50 EUR")), Reason.WRONG_TYPE),
     "wrong key type": (orders.create(**row(id="one")), Reason.WRONG_TYPE),
@@ -88,7 +88,7 @@ def test_every_reason_has_a_case() -> None:
         ("null where not null", "column customer: null, but nvarchar(20) NOT NULL at the source"),
         ("no key", "column id: null in both the row and the record key"),
         ("no position", "source.commit_lsn is null"),
-        ("position is no LSN", "source.commit_lsn is `12:34`"),
+        ("malformed commit LSN", "source.commit_lsn is `12:34`"),
         ("field missing", "column late: the record has no such field"),
         ("unknown op", "op is `x`"),
         ("text", "the value is `hello`"),
@@ -101,7 +101,7 @@ def test_a_message_names_column_and_value(
     assert verdicts[case][2] == message
 
 
-def test_what_is_no_change_of_a_row_is_ignored_by_name(spark: SparkSession) -> None:
+def test_a_record_that_is_not_a_change_of_a_row_is_ignored_by_kind(spark: SparkSession) -> None:
     kinds = {
         "tombstone": orders.tombstone(id=1),
         "heartbeat": Record(ORDERS.topic, {"serverName": "server1"}, {"ts_ms": 1}),
@@ -112,7 +112,7 @@ def test_what_is_no_change_of_a_row_is_ignored_by_name(spark: SparkSession) -> N
     assert outcomes(spark, list(kinds.values())) == [("ignored", kind, None) for kind in kinds]
 
 
-def test_records_are_changes_rejects_and_ignored_ones_and_nothing_else(spark: SparkSession) -> None:
+def test_changes_rejects_and_ignored_records_add_up_to_all_records(spark: SparkSession) -> None:
     records = [
         *(orders.create(**row(id=number)) for number in range(5)),
         *(record for record, _ in REJECTS.values()),

@@ -1,4 +1,4 @@
-"""Where a change stands: the sequence is never null, and orders changes as the server did."""
+"""Position of a change: the sequence is never null and orders changes as the server did."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,13 +15,13 @@ orders = Topic(ORDERS.topic)
 
 
 def in_sequence(spark: SparkSession, records: list[Record], spec: Any = ORDERS) -> list[int]:
-    """The records' places in the list, in the order of their sequences."""
+    """The records' indexes in the list, in the order of their sequences."""
     found = changes(decode(frame(spark, records), spec), spec).withColumn("sequence", sequence(spec))
     assert found.where("sequence IS NULL").count() == 0
     return [row._offset for row in found.orderBy("sequence").collect()]
 
 
-def test_commits_changes_serials_and_deletes_decide_in_this_order(spark: SparkSession) -> None:
+def test_commit_then_change_then_serial_number_then_operation_decides(spark: SparkSession) -> None:
     in_order = [
         orders.create(id=1).at("9:0:1", "ff:0:1", serial=9),
         orders.create(id=1).at("a:0:1", "1:0:1", serial=9),
@@ -34,7 +34,7 @@ def test_commits_changes_serials_and_deletes_decide_in_this_order(spark: SparkSe
     assert in_sequence(spark, backwards) == [5, 4, 3, 2, 1, 0]
 
 
-def test_letter_case_does_not_order(spark: SparkSession) -> None:
+def test_letter_case_does_not_matter(spark: SparkSession) -> None:
     records = [orders.create(id=1).at("B:0:1"), orders.create(id=1).at("a:0:1"), orders.create(id=1).at("C:0:1")]
     assert in_sequence(spark, records) == [1, 0, 2]
 
@@ -46,11 +46,11 @@ def test_a_snapshot_read_sorts_before_every_change_of_its_commit(spark: SparkSes
     assert in_sequence(spark, [change, read]) == [1, 0]
 
 
-def test_a_serial_number_is_compared_as_a_number_even_if_it_is_a_text(spark: SparkSession) -> None:
+def test_a_serial_number_in_text_is_compared_as_a_number(spark: SparkSession) -> None:
     assert in_sequence(spark, [orders.create(id=1).at("a:0:1", serial=n) for n in ("10", 9, "2")]) == [2, 1, 0]
 
 
-def test_a_later_incarnation_comes_after_every_lsn_of_an_earlier(spark: SparkSession) -> None:
+def test_a_later_incarnation_sorts_after_every_lsn_of_an_earlier_one(spark: SparkSession) -> None:
     later = replace(ORDERS, connector=replace(ORDERS.connector, incarnation=1))
     first = changes(decode(frame(spark, [orders.create(id=1).at("ff:0:1")]), ORDERS), ORDERS)
     second = changes(decode(frame(spark, [orders.create(id=1).at("1:0:1")]), later), later)
@@ -58,13 +58,13 @@ def test_a_later_incarnation_comes_after_every_lsn_of_an_earlier(spark: SparkSes
     assert [row._incarnation for row in both.collect()] == [0, 1]
 
 
-def test_a_redelivered_record_has_the_sequence_that_it_had(spark: SparkSession) -> None:
+def test_a_redelivered_record_has_the_same_sequence(spark: SparkSession) -> None:
     record = orders.update(id=1)
     found = changes(decode(frame(spark, [record, record.with_value(ts_ms=0)]), ORDERS), ORDERS)
     assert found.select(sequence(ORDERS).alias("s")).distinct().count() == 1
 
 
-def test_inside_a_transaction_arrival_decides_where_the_connector_says_so(spark: SparkSession) -> None:
+def test_arrival_orders_a_transaction_if_the_spec_says_so(spark: SparkSession) -> None:
     by_arrival = replace(ORDERS, connector=replace(ORDERS.connector, within_transaction="arrival"))
     records = [
         orders.delete(id=1).at("b:0:1", "b:0:9"),
@@ -79,7 +79,7 @@ def counted(record: Record, total_order: int | str | None) -> Record:
     return record.with_value(transaction={"id": "tx", "total_order": total_order, "data_collection_order": 1})
 
 
-def test_inside_a_transaction_the_connectors_count_decides_where_the_spec_says_so(spark: SparkSession) -> None:
+def test_the_connectors_count_orders_a_transaction_if_the_spec_says_so(spark: SparkSession) -> None:
     by_count = replace(ORDERS, connector=replace(ORDERS.connector, within_transaction="total_order"))
     records = [
         counted(orders.create(id=1).at("b:0:1", "b:0:5"), 10),
@@ -94,7 +94,7 @@ def test_inside_a_transaction_the_connectors_count_decides_where_the_spec_says_s
 
 
 @pytest.mark.parametrize("total_order", [None, "many"])
-def test_a_change_that_was_to_be_counted_and_is_not_is_rejected(spark: SparkSession, total_order: str | None) -> None:
+def test_a_change_without_the_expected_count_is_rejected(spark: SparkSession, total_order: str | None) -> None:
     by_count = replace(ORDERS, connector=replace(ORDERS.connector, within_transaction="total_order"))
     (found,) = decode(frame(spark, [counted(orders.create(id=1), total_order)]), by_count).collect()
     shown = "null" if total_order is None else "`many`"
@@ -104,7 +104,7 @@ def test_a_change_that_was_to_be_counted_and_is_not_is_rejected(spark: SparkSess
 @pytest.mark.parametrize(
     "snapshot", [True, False, "true", "first", "first_in_data_collection", "last", "incremental", None]
 )
-def test_snapshot_is_kept_as_text_whatever_it_is(spark: SparkSession, snapshot: str | bool | None) -> None:
+def test_the_snapshot_marker_is_kept_as_text(spark: SparkSession, snapshot: str | bool | None) -> None:
     found = changes(decode(frame(spark, [orders.read(id=1).with_source(snapshot=snapshot)]), ORDERS), ORDERS)
     expected = None if snapshot is None else str(snapshot).lower()
     assert [row._snapshot for row in found.collect()] == [expected]

@@ -1,4 +1,4 @@
-"""The row of a change: where its values, its key and its unknown fields come from."""
+"""The row of a change: the source of its values, its key and its unknown fields."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -62,7 +62,7 @@ def test_excluded_fields_are_neither_decoded_nor_unknown(spark: SparkSession) ->
     assert (found.customer, found._unknown) == ("Ada", None)
 
 
-def test_of_two_values_of_one_field_the_last_counts(spark: SparkSession) -> None:
+def test_the_last_of_two_values_of_a_field_wins(spark: SparkSession) -> None:
     text = orders.create(id=1, customer="first", total=None).value_bytes.decode()
     twice = text.replace('"total"', '"customer":"last","total"')
     (found,) = decoded(spark, [orders.create(id=1).with_text(twice)])
@@ -89,7 +89,7 @@ def test_the_row_has_the_key_whatever_the_record_key_is(spark: SparkSession, key
 
 
 @pytest.mark.parametrize("record", [orders.create, orders.update, orders.delete], ids=["create", "update", "delete"])
-def test_message_key_columns_change_no_key(spark: SparkSession, record: Callable[..., Record]) -> None:
+def test_message_key_columns_do_not_change_the_key(spark: SparkSession, record: Callable[..., Record]) -> None:
     (found,) = decoded(spark, [record(id=4, customer="Ada").with_key({"customer": "Ada"})])
     assert found.id == 4
 
@@ -108,7 +108,7 @@ def test_a_table_without_key_keeps_the_whole_row_of_a_delete(spark: SparkSession
     assert (found.id, found.customer, found.total) == (4, "Ada", Decimal("2.00"))
 
 
-def test_renamed_and_masked_columns_leave_under_their_target_names(spark: SparkSession) -> None:
+def test_renamed_and_masked_columns_have_their_target_names(spark: SparkSession) -> None:
     spec = table(
         {
             "id": "int not null",
@@ -130,7 +130,7 @@ def test_a_table_may_have_columns_of_kafkas_names(spark: SparkSession) -> None:
     assert (reject.reason, reject.offset, bytes(reject.value)) == ("WRONG_TYPE", 1, bad.value_bytes)
 
 
-def test_of_a_shared_topic_the_other_tables_records_are_ignored(spark: SparkSession) -> None:
+def test_records_of_other_tables_in_a_shared_topic_are_ignored(spark: SparkSession) -> None:
     spec = replace(ORDERS, shared_topic=True)
     records = [orders.create(id=1), orders.create(id=2).with_source(table="lines")]
     found = decode(frame(spark, records), spec).orderBy("_offset").collect()

@@ -1,4 +1,4 @@
-"""The shapes of a value: whatever carries it, a change is the same change."""
+"""The shapes of a value: the same change in each of them."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ ROW = {"id": 7, "customer": "Zoë", "total": "AMg="}
 
 
 def flattened(op: str = "u", *, prefix: str = "__", **other: Any) -> Record:
-    """As ExtractNewRecordState writes it, with all that an order needs among its added fields."""
+    """As ExtractNewRecordState writes it, with every field that the position needs."""
     added = {
         "op": op,
         "source_commit_lsn": lsn("25:160:5"),
@@ -54,7 +54,7 @@ def cloud_event(op: str = "u", *, data: dict[str, Any] | None = None) -> Record:
 
 
 def in_avro_json(op: str = "u") -> Record:
-    """As Avro's own JSON has it: what may be null stands under the name of its type."""
+    """As Avro's JSON encoding: a nullable value is nested under the name of its type."""
     row = {"id": 7, "customer": {"string": "Zoë"}, "total": {"bytes": "\u0000\u00c8"}}
     image = {"server1.shop.dbo.orders.Value": row}
     source = {
@@ -81,7 +81,7 @@ def envelope(op: str = "u") -> Record:
 
 
 def of_1_x(op: str = "u") -> Record:
-    """An envelope of connector 1.x: snapshot was a boolean then, and there was less beside it."""
+    """An envelope of connector 1.x, where snapshot is a boolean and ``source`` has fewer fields."""
     return envelope(op).without("transaction").with_source(snapshot=False, version="1.4.2.Final")
 
 
@@ -99,7 +99,7 @@ COUNTED = {**SHAPED, "avro_json": in_avro_json}
 
 
 @pytest.mark.parametrize("shape", COUNTED)
-def test_the_place_in_the_transaction_is_read_in_every_shape(spark: SparkSession, shape: str) -> None:
+def test_the_position_in_the_transaction_is_read_in_every_shape(spark: SparkSession, shape: str) -> None:
     found = decoded(spark, COUNTED[shape](), shaped(shape, within_transaction="total_order"))
     assert (found._outcome, found._total_order) == ("change", 3)
 
@@ -123,7 +123,7 @@ def test_a_delete_is_a_delete_in_every_shape(spark: SparkSession, shape: str) ->
     assert (found._outcome, found._op, found._operation, found.id) == ("change", "d", 0, 7)
 
 
-def test_unions_of_avros_own_json_are_opened(spark: SparkSession) -> None:
+def test_unions_of_avro_json_are_unwrapped(spark: SparkSession) -> None:
     spec = shaped("avro_json")
     assert decoded(spark, in_avro_json(), spec) == decoded(spark, envelope())
     deleted = decoded(spark, in_avro_json("d"), spec)
@@ -132,18 +132,18 @@ def test_unions_of_avros_own_json_are_opened(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("total", [{"bytes": "\u0416"}, {"strange": "x"}, "\u0416"])
-def test_unions_that_hold_no_value_of_the_type_are_rejected(spark: SparkSession, total: object) -> None:
+def test_a_union_without_a_value_of_the_type_is_rejected(spark: SparkSession, total: object) -> None:
     record = in_avro_json().with_value(after={"Value": {"id": 7, "customer": None, "total": total}})
     assert decoded(spark, record, shaped("avro_json"))._reason == "WRONG_TYPE"
 
 
-def test_an_envelope_of_an_old_connector_is_one(spark: SparkSession) -> None:
+def test_an_envelope_of_an_old_connector_is_an_envelope(spark: SparkSession) -> None:
     old, new = decoded(spark, of_1_x()), decoded(spark, envelope())
     assert old == Row(**{**new.asDict(), "_transaction_id": None})
 
 
 @pytest.mark.parametrize(("deleted", "op"), [("true", "d"), ("false", "u")])
-def test_without_an_op_the_mark_of_a_rewritten_delete_tells(spark: SparkSession, deleted: str, op: str) -> None:
+def test_without_an_op_the_deleted_field_decides(spark: SparkSession, deleted: str, op: str) -> None:
     record = flattened(__deleted=deleted)
     assert decoded(spark, record.without("__op"))._op == op
 
@@ -168,16 +168,16 @@ def test_when_the_connector_handled_a_change_is_not_when_it_was_committed(spark:
 
 
 @pytest.mark.parametrize("schemas", ["always", "never"])
-def test_a_connector_may_say_whether_there_is_a_schema_block(spark: SparkSession, schemas: str) -> None:
+def test_a_spec_may_state_whether_there_is_a_schema_block(spark: SparkSession, schemas: str) -> None:
     record = flattened().with_schema() if schemas == "always" else flattened()
     assert decoded(spark, record, shaped("flattened", schemas=schemas)) == decoded(spark, envelope())
 
 
 @pytest.mark.parametrize("shape", ["flattened", "cloudevents"])
-def test_what_is_not_of_the_declared_shape_is_rejected(spark: SparkSession, shape: str) -> None:
+def test_a_record_of_another_shape_than_declared_is_rejected(spark: SparkSession, shape: str) -> None:
     assert decoded(spark, envelope(), shaped(shape))._reason == "NOT_AN_ENVELOPE"
 
 
-def test_a_tombstone_is_one_in_every_shape(spark: SparkSession) -> None:
+def test_a_tombstone_is_a_tombstone_in_every_shape(spark: SparkSession) -> None:
     for shape in (*SHAPED, "auto"):
         assert decoded(spark, orders.tombstone(id=7), shaped(shape))._reason == "tombstone"

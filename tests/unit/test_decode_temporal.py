@@ -62,14 +62,14 @@ ISO = [
 
 @pytest.fixture(params=["UTC", "America/New_York", "Asia/Kathmandu"])
 def session(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[SparkSession]:
-    """Sessions in several time zones: none may move a value."""
+    """Sessions in several time zones: none may change a value."""
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", request.param)
     yield spark
     spark.conf.set("spark.sql.session.timeZone", before)
 
 
-def test_adaptive_counts_the_smallest_unit_that_holds_the_digits(session: SparkSession) -> None:
+def test_adaptive_counts_the_coarsest_unit_that_holds_the_digits(session: SparkSession) -> None:
     assert converted(session, [case[:2] for case in ADAPTIVE]) == [case[2] for case in ADAPTIVE]
 
 
@@ -107,14 +107,14 @@ OPEN_END, OPEN_START = -4852116231933722724, -6795364578871345152
         ("reject", None, None),
     ],
 )
-def test_nanoseconds_that_ran_over_64_bits(
+def test_nanoseconds_that_overflowed_64_bits(
     spark: SparkSession, overflow: str, open_end: str | None, open_start: str | None
 ) -> None:
     cases = [("datetime2(7)", str(OPEN_END)), ("datetime2(7)", str(OPEN_START))]
     assert converted(spark, cases, overflow=overflow) == [open_end, open_start]
 
 
-def test_the_days_beside_those_of_open_intervals_stay_as_they_are(spark: SparkSession) -> None:
+def test_the_days_next_to_those_of_open_intervals_are_unchanged(spark: SparkSession) -> None:
     cases = [("datetime2(7)", str(OPEN_END + 100)), ("datetime2(7)", str(OPEN_START - 100))]
     assert converted(spark, cases) == ["1816-03-30 05:56:08.066277", "1754-08-30 22:43:41.128654"]
 
@@ -129,7 +129,7 @@ def test_with_a_zone_a_timestamp_is_an_instant(session: SparkSession, type_: str
     assert converted(session, cases, connector, zone="Europe/Berlin") == ["2018-07-13 11:23:45.78Z"]
 
 
-def test_an_hour_that_came_twice_is_the_first_and_one_left_out_the_one_after(spark: SparkSession) -> None:
+def test_a_repeated_hour_is_the_first_and_a_skipped_hour_the_next(spark: SparkSession) -> None:
     twice, left_out = "2018-10-28T02:30:00Z", "2018-03-25T02:30:00Z"
     connector = replace(CONNECTOR, time_precision_mode="isostring")
     found = converted(spark, [("datetime", twice), ("datetime", left_out)], connector, zone="Europe/Berlin")

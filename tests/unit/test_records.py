@@ -1,4 +1,4 @@
-"""Records from a capture folder: Kafka's own columns, nothing lost in silence."""
+"""Records from a capture folder: Kafka's columns, and nothing lost silently."""
 
 import base64
 import json
@@ -43,7 +43,7 @@ def read(spark: SparkSession, folder: Path, *lines: str) -> list[Row]:
 
 
 def arrived(stream: DataFrame, scratch: Path) -> list[Row]:
-    """What the stream has brought since it was last asked, with the same checkpoint."""
+    """The records that the stream has read since the last call with the same checkpoint."""
     found: list[Row] = []
     writer = stream.writeStream.option("checkpointLocation", str(scratch / "checkpoint"))
     query = writer.foreachBatch(lambda batch, _: found.extend(batch.collect())).trigger(availableNow=True).start()
@@ -59,7 +59,7 @@ def test_a_record_has_kafkas_columns_and_types(spark: SparkSession, folder: Path
     ]
 
 
-def test_a_record_comes_as_kafka_would_give_it(spark: SparkSession, folder: Path) -> None:
+def test_a_record_is_as_kafkas_reader_returns_it(spark: SparkSession, folder: Path) -> None:
     (record,) = read(spark, folder, line(headers=["a", "1", "b", None], payload='{"x":"č😀"}'))
     assert (record.topic, record.partition, record.offset, record.timestampType) == (TOPIC, 0, 7, 0)
     assert record.timestamp == datetime.fromtimestamp(1_772_366_400.123)  # noqa: DTZ006 (as Spark collects)
@@ -93,7 +93,7 @@ def test_a_field_of_a_line_becomes(
     assert (bytes(found) if isinstance(found, bytearray) else found) == expected
 
 
-def test_only_the_tables_topic_and_no_blank_line(spark: SparkSession, folder: Path) -> None:
+def test_other_topics_and_blank_lines_are_skipped(spark: SparkSession, folder: Path) -> None:
     records = read(spark, folder, line(topic="server1.shop.dbo.others"), "", line(offset=8), "  ")
     assert [record.offset for record in records] == [8]
 
@@ -115,11 +115,9 @@ def test_new_files_are_picked_up_and_old_ones_are_not_read_again(spark: SparkSes
         line(payload=None, payload_base64="*"),
         line()[:-20],
     ],
-    ids=["text", "fields missing", "no partition", "no offset", "no base64", "cut off"],
+    ids=["text", "fields missing", "no partition", "no offset", "no base64", "truncated"],
 )
-def test_a_line_that_is_no_record_fails_the_update_and_names_the_file(
-    spark: SparkSession, folder: Path, bad: str
-) -> None:
+def test_a_malformed_line_fails_the_update_and_names_the_file(spark: SparkSession, folder: Path, bad: str) -> None:
     with pytest.raises(StreamingQueryException) as failure:
         read(spark, folder, line(), bad)
     assert "NOT_A_RECORD" in str(failure.value)
@@ -128,7 +126,7 @@ def test_a_line_that_is_no_record_fails_the_update_and_names_the_file(
 
 
 @pytest.mark.parametrize("source", [None, "pulsar", "Kafka:x"])
-def test_an_unknown_source_says_what_there_is(spark: SparkSession, source: str | None) -> None:
+def test_the_error_of_an_unknown_source_lists_the_sources(spark: SparkSession, source: str | None) -> None:
     if source is not None:
         spark.conf.set("cdc.source", source)
     try:
@@ -163,7 +161,7 @@ def test_kafka_options_come_from_the_configuration(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}'])
-def test_options_that_are_no_object_of_texts_are_refused(spark: SparkSession, text: str) -> None:
+def test_options_that_are_not_an_object_of_strings_are_refused(spark: SparkSession, text: str) -> None:
     spark.conf.set("cdc.kafka.options", text)
     try:
         with pytest.raises(BadKafkaOptions, match="JSON object"):

@@ -1,4 +1,4 @@
-"""Records flattened by ExtractNewRecordState: the row itself, with the change's own fields beside it.
+"""Flattened records (ExtractNewRecordState): the row itself, with the fields of its change beside it.
 
 The transformation adds only those fields that it is configured to: ``__op``, ``__deleted`` (rewrite mode), and
 ``__source_<field>`` or ``__<field>`` for a field of ``source``. A change without a position cannot be ordered, so
