@@ -74,7 +74,7 @@ records.select(
     "offset",
     "timestamp",
     F.col("key").cast("string").alias("key"),
-    F.substring(F.col("value").cast("string"), 1, 60).alias("value begins"),
+    F.substring(F.col("value").cast("string"), 1, 60).alias("value (start)"),
 ).orderBy("offset").show(truncate=False)
 
 # COMMAND ----------
@@ -125,6 +125,6 @@ balance.show()
 # COMMAND ----------
 
 rejects = spark.read.table("silver.orders_rejects").select(
-    "reason", "message", "offset", F.substring(F.col("value").cast("string"), 1, 40).alias("value begins")
+    "reason", "message", "offset", F.substring(F.col("value").cast("string"), 1, 40).alias("value (start)")
 )
 rejects.orderBy("offset").show(truncate=False)

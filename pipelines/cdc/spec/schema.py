@@ -27,7 +27,7 @@ class Violation:
     path: ValuePath
     keyword: str
     """The schema's keyword: ``required``, ``type``, ``enum``."""
-    wanted: Any
+    expected: Any
     """The keyword's value in the schema."""
     found: Any
     """The value that violates it."""

@@ -66,7 +66,7 @@ def _missing_field(reading: Reading, violation: Violation) -> list[ValuePath]:
     """Required fields that are missing, apart from those with a reported misspelling."""
     properties = violation.field.get("properties", {})
     misspelt = {near_match(name, properties) for name in violation.found if name not in properties}
-    for name in violation.wanted:
+    for name in violation.expected:
         if name not in violation.found and name not in misspelt:
             detail = f"{_named(violation.path)} lacks the required field `{name}`"
             fix = _for_example(name, resolved(properties.get(name, {})))
@@ -75,8 +75,8 @@ def _missing_field(reading: Reading, violation: Violation) -> list[ValuePath]:
 
 
 def _wrong_kind(reading: Reading, violation: Violation) -> list[ValuePath]:
-    wanted = [violation.wanted] if isinstance(violation.wanted, str) else violation.wanted
-    *first, last = ", ".join(_KINDS[each] for each in wanted).split(", ")
+    expected = [violation.expected] if isinstance(violation.expected, str) else violation.expected
+    *first, last = ", ".join(_KINDS[each] for each in expected).split(", ")
     kinds = f"{', '.join(first)} or {last}" if first else last
     reading.report(
         Fault(
@@ -85,14 +85,14 @@ def _wrong_kind(reading: Reading, violation: Violation) -> list[ValuePath]:
             f"{_named(violation.path)} {_kind_of(violation.found)}; expected {kinds}",
             _how_to_write(_field(violation.path), violation.field),
             value=violation.found,
-            near=_meant_boolean(violation.found) if "boolean" in wanted else None,
+            near=_meant_boolean(violation.found) if "boolean" in expected else None,
         )
     )
     return [violation.path]
 
 
 def _bad_value(reading: Reading, violation: Violation) -> list[ValuePath]:
-    one_of = violation.wanted if violation.keyword == "enum" else []
+    one_of = violation.expected if violation.keyword == "enum" else []
     near = near_match(str(violation.found), one_of)
     if "boolean" in violation.field.get("type", ()):
         near = _YAML_1_1_BOOLEANS.get(str(violation.found).lower())
@@ -118,17 +118,17 @@ _REPORTS: Mapping[str, Callable[[Reading, Violation], list[ValuePath]]] = {
 
 def _why(violation: Violation) -> str:
     """Why a value of the right kind is not allowed."""
-    found, wanted = violation.found, violation.wanted
+    found, expected = violation.found, violation.expected
     several = isinstance(found, dict | list)
-    choices = listed(wanted) if isinstance(wanted, list) else ""
+    choices = listed(expected) if isinstance(expected, list) else ""
     reasons: dict[str, str] = {
         "enum": f"is `{shown_value(found)}`; expected one of {choices}",
         "pattern": f"is `{shown_value(found)}`, which does not have the expected form",
-        "minimum": f"is {shown_value(found)}; the minimum is {wanted}",
+        "minimum": f"is {shown_value(found)}; the minimum is {expected}",
         "minLength": "is an empty string",
         "minItems": "is an empty list",
         "minProperties": "is an empty mapping",
-        "maxItems": f"has {len(found) if several else 1} entries; the maximum is {wanted}",
+        "maxItems": f"has {len(found) if several else 1} entries; the maximum is {expected}",
         "maxProperties": f"has {listed(list(map(str, found)) if several else [])}; only one of them is allowed",
         "uniqueItems": "has a duplicate entry",
     }
