@@ -93,6 +93,7 @@ def _column(
     check_zone(reading, settings, path)
     if column_type is not _UNREADABLE:
         check_fits_type(reading, settings, column_type, path)
+    policies = resolved_policies(layers.new_child(dict(settings)), column_type, nullable=nullable)
     return ColumnSpec(
         name,
         column_type,
@@ -101,7 +102,11 @@ def _column(
         comment=settings.get("comment"),
         mask=_mask(reading, settings, path, column_type, target),
         offset_target=_offset_target(settings, target),
-        **resolved_policies(layers.new_child(dict(settings)), column_type, nullable=nullable),
+        unavailable=policies.unavailable,
+        null_is_unchanged=policies.null_is_unchanged,
+        on_missing=policies.on_missing,
+        overflow=policies.overflow,
+        zone=policies.zone,
     )
 
 

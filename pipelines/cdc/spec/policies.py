@@ -3,12 +3,13 @@
 import zoneinfo
 from collections import ChainMap
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from cdc.errors import Condition, near_match
 from cdc.spec.document import ValuePath
-from cdc.spec.model import SourceType
+from cdc.spec.model import Missing, Overflow, SourceType, Unavailable
 from cdc.spec.reading import Fault, Reading
 from cdc.spec.schema import field_schema
 
@@ -29,16 +30,27 @@ def policies_in(place: Mapping[str, Any]) -> dict[str, Any]:
     return {name: place[name] for name in POLICIES if name in place}
 
 
-def resolved_policies(stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool) -> dict[str, Any]:
-    """The policies of one column, as arguments of ColumnSpec."""
+@dataclass(frozen=True)
+class Policies:
+    """The policies of one column; the fields are those of ColumnSpec."""
+
+    unavailable: Unavailable
+    null_is_unchanged: bool
+    on_missing: Missing
+    overflow: Overflow
+    zone: str | None
+
+
+def resolved_policies(stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool) -> Policies:
+    """The policies of one column, as far as they apply to its type."""
     has_zone = column_type.name in _WITHOUT_ZONE and stated["datetime_zone"] != "none"
-    return {
-        "unavailable": stated["unavailable"],
-        "null_is_unchanged": column_type.is_large and stated["large_nulls"] == "unchanged",
-        "on_missing": stated["on_missing"] or ("as_null" if nullable else "reject"),
-        "overflow": stated["overflow"],
-        "zone": stated["datetime_zone"] if has_zone else None,
-    }
+    return Policies(
+        unavailable=stated["unavailable"],
+        null_is_unchanged=column_type.is_large and stated["large_nulls"] == "unchanged",
+        on_missing=stated["on_missing"] or ("as_null" if nullable else "reject"),
+        overflow=stated["overflow"],
+        zone=stated["datetime_zone"] if has_zone else None,
+    )
 
 
 def check_zone(reading: Reading, place: Mapping[str, Any], path: ValuePath = ()) -> None:
