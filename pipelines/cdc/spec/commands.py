@@ -23,7 +23,7 @@ _EXISTING = click.Path(exists=True, path_type=Path)
 @click.argument("conf", type=_FOLDER, default="conf")
 @click.option("--connector", help="Check only this connector and its tables.")
 def check(conf: Path, connector: str | None) -> None:
-    """Print every fault of a conf folder, or a summary of its tables.
+    """Print a conf folder's faults or its tables.
 
     The exit status is 1 if there are faults; warnings alone leave it at 0.
     """
@@ -83,9 +83,10 @@ def _counted(count: int, noun: str) -> str:
 )
 @click.option("--write", "conf", type=_FOLDER, help="Write to this conf folder; existing files are kept.")
 def scaffold(captures: tuple[Path, ...], connector: str, wanted: tuple[str, ...], conf: Path | None) -> None:
-    """Generate table specs from the schema-change records in captures.
+    """Generate table specs from captures.
 
-    Capture the connector's schema-change topic (its name is the topic prefix) from the start:
+    They are made from schema-change records. Capture the connector's schema-change topic (its name is the topic
+    prefix) from the start:
     `kcat -C -J -e -t shopserver -b ... > schema-changes.jsonl`.
     """
     tables = [table for table in source_tables(_records(captures)) if not wanted or table.source in wanted]
@@ -141,7 +142,10 @@ def _write_new(path: Path, text: str) -> None:
 @click.command()
 @click.argument("conf", type=_FOLDER, default="conf")
 def schemas(conf: Path) -> None:
-    """Copy the JSON Schemas to a conf folder, for completion in editors."""
+    """Copy the JSON Schemas to a conf folder.
+
+    Editors use them for completion.
+    """
     target = conf / "schema"
     target.mkdir(parents=True, exist_ok=True)
     for source in sorted(FOLDER.glob("*.schema.json")):
@@ -151,5 +155,8 @@ def schemas(conf: Path) -> None:
 
 @click.command()
 def reference() -> None:
-    """Print the reference of all fields, types and faults as Markdown."""
+    """Print the reference as Markdown.
+
+    It lists all fields, types and faults.
+    """
     click.echo(reference_text(), nl=False)
