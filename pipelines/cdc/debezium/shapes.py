@@ -19,6 +19,7 @@ from cdc.spec.model import TableSpec
 DAMAGED = "_damaged"
 """True if the value could not be parsed as its shape."""
 SOURCE, BEFORE, ROW, KIND, TOTAL_ORDER = "_source", "_before", "_row", "_kind", "_in_transaction"
+"""Parts that do not leave decoding under these names; `TOTAL_ORDER` is the connector's count as text."""
 _PART_COLUMNS = {
     "op": names.OP,
     "source": SOURCE,
