@@ -1,10 +1,10 @@
-# Every target does the set-up that it needs; tools/setup.sh is done in a moment when there is nothing to do.
+# Every target runs the setup that it needs; tools/setup.sh returns at once if there is nothing to do.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check graph shell format clean
 python := .venv/bin/python
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Virtual environment, pinned requirements, jars
 	@tools/setup.sh
@@ -12,7 +12,7 @@ setup: ## Virtual environment, pinned requirements, jars
 demo: setup ## Watch a shop's records become tables, in three updates
 	@$(python) -m demo
 
-demo-kafka: setup ## The same from an Apache Kafka broker, started here
+demo-kafka: setup ## The same through a local Apache Kafka broker, started for the demo
 	@$(python) -m demo --kafka
 
 test: setup ## Format, lint, types, and all tests that take less than a minute each
@@ -21,33 +21,33 @@ test: setup ## Format, lint, types, and all tests that take less than a minute e
 	$(python) -m mypy
 	$(python) -m pytest -m "not long" -n 2 --dist loadfile
 
-test-fast: setup ## The tests that need no Spark
+test-fast: setup ## Tests without Spark
 	$(python) -m pytest tests/unit tests/bundle -m "not long"
 
 test-decoding: setup ## Every type in every converter mode, 100,000 mutated records, a wide table
 	$(python) -m pytest tests/decoding
 
-conformance: setup ## AUTO CDC beside the cases of Spark and of Databricks' documents
+conformance: setup ## AUTO CDC against test cases from Spark and from Databricks' documentation
 	$(python) -m pytest tests/conformance
 
-long: setup ## The tests that `make test` leaves out
+long: setup ## Long-running tests, which `make test` skips
 	$(python) -m pytest -m long
 
-bench: setup ## Every measure beside its peer, in one run; writes docs/performance.md
+bench: setup ## Run all benchmarks and write docs/performance.md
 	$(python) -m tests.benchmarks $(ARGS)
 
 check: test ## What CI runs
 
-graph: setup ## The datasets of the pipeline in order, and where each is declared
+graph: setup ## The pipeline's datasets in order, and where each is declared
 	@$(python) -m dlt_local graph --bundle .
 
-shell: setup ## A Python prompt with spark, the pipeline and its tables at hand
+shell: setup ## A Python prompt with spark, the pipeline and its tables
 	@$(python) -m dlt_local shell --bundle .
 
-format: setup ## Format, and mend what can be mended
+format: setup ## Format, and fix lint findings that can be fixed
 	$(python) -m ruff format
 	$(python) -m ruff check --fix
 
-clean: ## Remove what runs leave behind; .venv and the jars stay
+clean: ## Remove what runs leave behind, except .venv and the jars
 	rm -rf .databricks .mypy_cache .ruff_cache .pytest_cache spark-warehouse
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

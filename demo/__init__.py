@@ -1,1 +1,1 @@
-"""The demo, `python -m demo`: a shop's records become tables in three updates; after each, what moved where."""
+"""The demo, `python -m demo`: a shop's records become tables in three updates, with a report after each."""

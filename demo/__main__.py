@@ -1,4 +1,4 @@
-"""The demo's command line, and everything in it that has an effect."""
+"""The demo's command line and all of its side effects."""
 
 import shutil
 import sys
@@ -25,15 +25,15 @@ from dlt_local.delta.storage import Storage
 from dlt_local.observability.progress import Terminal
 
 _WIDTH = 100
-"""Columns where there is no terminal to ask."""
+"""Width of the output in columns if it is not a terminal."""
 _PARTS = {"landing", "system", "tables"}
-"""All that a demo leaves in its storage folder."""
+"""Everything that a demo leaves in its storage folder."""
 _ORDER = 1007
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What the demo acts on."""
+    """What a run of the demo works with."""
 
     console: Console
     storage: Path
@@ -43,33 +43,33 @@ class Stage:
 
 
 @click.command(name="demo")
-@click.option("--kafka", "by_kafka", is_flag=True, help="Start an Apache Kafka and send all records through it.")
+@click.option("--kafka", "by_kafka", is_flag=True, help="Start an Apache Kafka broker and send all records through it.")
 @click.option(
     "--storage",
     type=click.Path(file_okay=False, path_type=Path),
     default=shop.STORAGE,
     show_default=".databricks/demo in the checkout",
-    help="Folder for the tables and all else; emptied at the start.",
+    help="Folder for the tables and everything else; emptied at the start.",
 )
-@click.option("--keep", is_flag=True, help="Do not empty the folder: go on with what an earlier demo left.")
+@click.option("--keep", is_flag=True, help="Do not empty the folder; continue with what an earlier demo left.")
 def main(by_kafka: bool, storage: Path, keep: bool) -> None:
-    """A shop's records become tables, in three updates.
+    """Turn a shop's records into tables, in three updates.
 
     The exit status is 0 only if all updates complete and every record is accounted for.
     """
     if by_kafka and keep:
-        message = "--keep and --kafka do not go together: the broker begins anew each time, and so must the tables"
+        message = "--keep and --kafka do not go together: the broker starts empty each time, so the tables must too"
         raise click.UsageError(message)
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDTH
-    with _told_plainly(console):
+    with _errors_without_traceback(console):
         if not _play(console, storage.absolute(), by_kafka, keep):
             sys.exit(1)
 
 
 @contextmanager
-def _told_plainly(console: Console) -> Iterator[None]:
+def _errors_without_traceback(console: Console) -> Iterator[None]:
     try:
         yield
     except (LocalPipelineError, BrokerFailed, NotProduced) as error:
@@ -79,7 +79,7 @@ def _told_plainly(console: Console) -> Iterator[None]:
 
 
 def _play(console: Console, storage: Path, by_kafka: bool, keep: bool) -> bool:
-    """The whole demo; False if some record is not accounted for."""
+    """Run the whole demo; False if a record is not accounted for."""
     _prepare(storage, keep)
     tables = shop.tables()
     console.print("Starting Spark" + (" and Apache Kafka" if by_kafka else "") + " ...")
@@ -87,24 +87,24 @@ def _play(console: Console, storage: Path, by_kafka: bool, keep: bool) -> bool:
     with opened as feed:
         pipeline = shop.pipeline(storage, feed.source, progress=Terminal())
         stage = Stage(console, storage, feed, pipeline, tables)
-        adds_up = [_play_round(stage, number, each) for number, each in enumerate(shop.ROUNDS, start=1)]
+        balanced = [_play_round(stage, number, each) for number, each in enumerate(shop.ROUNDS, start=1)]
     _show_tables(stage)
-    if not all(adds_up):
-        console.print("\n[bold red]Records have gone missing: see DOES NOT HOLD above.[/]")
-    return all(adds_up)
+    if not all(balanced):
+        console.print("\n[bold red]Records are missing: see DOES NOT HOLD above.[/]")
+    return all(balanced)
 
 
 def _prepare(storage: Path, keep: bool) -> None:
     """Empty the storage folder, unless it is to be kept.
 
     Raises:
-        LocalPipelineError: an update is running on it, or it holds what no demo has put there.
+        LocalPipelineError: an update is running on it, or it contains something that is not from a demo.
     """
     if keep or not storage.exists():
         return
-    if strange := sorted(entry.name for entry in storage.iterdir() if entry.name not in _PARTS):
-        message = f"{storage} is not emptied: it holds {strange[0]}, which no demo has put there"
-        raise LocalPipelineError(f"{message}\n  fix: give --storage a folder that is empty or not there yet")
+    if foreign := sorted(entry.name for entry in storage.iterdir() if entry.name not in _PARTS):
+        message = f"{storage} is not emptied: it contains {foreign[0]}, which is not from a demo"
+        raise LocalPipelineError(f"{message}\n  fix: choose an empty or new folder for --storage")
     with Storage(storage).locked():
         for part in _PARTS:
             shutil.rmtree(storage / part, ignore_errors=True)
@@ -121,17 +121,17 @@ def _play_round(stage: Stage, number: int, each: shop.Round) -> bool:
     before = counts(stage.storage, stage.tables)
     update = stage.pipeline.run()
     moved = _moved(stage, before, update)
-    console.print(report.accounted(f"update {number}: what became of its records", moved))
-    console.print(report.applied(f"update {number}: what its changes were, and did", moved))
+    console.print(report.accounted(f"update {number}: outcome of its records", moved))
+    console.print(report.applied(f"update {number}: its changes and their effect", moved))
     return all(each.counts.adds_up for each in moved.values())
 
 
 def _arrival(capture: Path, tables: Sequence[TableSpec]) -> str:
     topics = [record.topic for record in read(capture)]
-    followed = sum(topic in {table.topic for table in tables} for topic in topics)
-    told = f"  {capture.name}: {len(topics)} records"
-    others = len(topics) - followed
-    return f"{told}, {others} of them schema changes and signals in topics of their own" if others else told
+    table_topics = {table.topic for table in tables}
+    others = sum(topic not in table_topics for topic in topics)
+    arrived = f"  {capture.name}: {len(topics)} records"
+    return f"{arrived}, {others} of them schema changes and signals in other topics" if others else arrived
 
 
 def _moved(stage: Stage, before: dict[str, Counts], update: Update) -> dict[str, Moved]:
@@ -156,24 +156,24 @@ def _applied(update: Update, table: TableSpec) -> list[CdcMetrics]:
 def _show_tables(stage: Stage) -> None:
     console = stage.console
     console.print()
-    console.rule("what the tables hold now", align="left", style="cyan")
+    console.rule("contents of the tables", align="left", style="cyan")
     console.print(report.orders(query("SELECT * FROM o ORDER BY order_id", o=folder(stage.storage, "gold.orders"))))
     title = f"gold.orders_history: order {_ORDER} from first to last version"
     console.print(report.history(title, _versions(stage.storage), _columns(stage.tables)))
     console.print(report.rejects(_rejects(stage)))
     console.print()
-    # A path and a command are there to be copied: no line of theirs is cut in two.
+    # Paths and commands are there to be copied: never wrap their lines.
     for line in report.whereabouts(_from_here(stage.storage), _from_here(Path(sys.executable))):
         console.print(line, soft_wrap=True, markup=False)
 
 
 def _from_here(path: Path) -> str:
-    """As short as it can be typed in the working directory."""
+    """A path relative to the working directory, if it is inside."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _versions(storage: Path) -> list[Row]:
-    sql = f"SELECT * FROM h WHERE order_id = {_ORDER} ORDER BY version"
+    sql = f"SELECT * FROM h WHERE order_id = {_ORDER} ORDER BY {names.VERSION}"
     return query(sql, h=folder(storage, "gold.orders_history"))
 
 

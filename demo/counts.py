@@ -1,4 +1,4 @@
-"""What became of a table's records, counted in the tables themselves."""
+"""Outcomes of a table's records, counted in the published tables."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,23 +14,23 @@ from dlt_local.delta import delta_log
 
 @dataclass(frozen=True)
 class Counts:
-    """One source table's records, up to a moment or within an update."""
+    """Outcomes of one source table's records, so far or within an update."""
 
     records: int = 0
     """In bronze."""
     changes: int = 0
-    """In silver, redelivered ones too."""
+    """In silver, including redelivered ones."""
     rejects: int = 0
     ignored: Counter[str] = field(default_factory=Counter)
     """Kind -> records of that kind: tombstone, heartbeat and so on."""
-    ops: Counter[str] = field(default_factory=Counter)
-    """The changes by Debezium's letter: c, u, d, r, t."""
+    operations: Counter[str] = field(default_factory=Counter)
+    """The changes by Debezium's operation: c, u, d, r, t."""
     redelivered: int = 0
-    """Of the changes, those that were there before, with the same key and position."""
+    """Duplicates among the changes: same key, same position."""
 
     @property
     def adds_up(self) -> bool:
-        """True if every record is a change, a reject, or ignored for a reason with a name."""
+        """True if every record is a change, a reject, or ignored for a stated reason."""
         return self.records == self.changes + self.rejects + self.ignored.total()
 
     def __add__(self, other: Self) -> "Counts":
@@ -39,29 +39,29 @@ class Counts:
             self.changes + other.changes,
             self.rejects + other.rejects,
             self.ignored + other.ignored,
-            self.ops + other.ops,
+            self.operations + other.operations,
             self.redelivered + other.redelivered,
         )
 
     def since(self, earlier: Self) -> "Counts":
-        """What has come between an earlier moment and this one."""
+        """The difference to an earlier count."""
         return Counts(
             self.records - earlier.records,
             self.changes - earlier.changes,
             self.rejects - earlier.rejects,
             self.ignored - earlier.ignored,
-            self.ops - earlier.ops,
+            self.operations - earlier.operations,
             self.redelivered - earlier.redelivered,
         )
 
 
 def counts(storage: Path, tables: Iterable[TableSpec]) -> dict[str, Counts]:
-    """Each source table's records so far, by its name; a dataset that is not there yet has none."""
+    """Each source table's counts so far, by table name; a dataset that does not exist yet counts as empty."""
     return {table.name: _counts(storage, table) for table in tables}
 
 
 def size(storage: Path, dataset: str) -> int:
-    """How many rows a published dataset has."""
+    """Number of rows of a published dataset."""
     return _count(folder(storage, dataset))
 
 
@@ -72,7 +72,7 @@ def _counts(storage: Path, table: TableSpec) -> Counts:
         changes=_count(changes),
         rejects=size(storage, names.rejects_dataset(table)),
         ignored=_ignored(folder(storage, names.decoded_dataset(table), private=True)),
-        ops=_by(names.OP, changes),
+        operations=_by(names.OP, changes),
         redelivered=_count(changes) - _count(changes, f"DISTINCT {_identity(table)}"),
     )
 
@@ -89,11 +89,11 @@ def _count(table: Path, what: str = "1") -> int:
 
 
 def _ignored(decoded: Path) -> Counter[str]:
-    return _by(names.REASON, decoded, where=f"{names.OUTCOME} = 'ignored'")
+    return _by(names.REASON, decoded, where=f"{names.OUTCOME} = '{names.IGNORED}'")
 
 
 def _by(column: str, table: Path, where: str = "true") -> Counter[str]:
-    """How many rows there are of each value of a column."""
+    """Number of rows for each value of a column."""
     if not delta_log.exists(table):
         return Counter()
     found = query(f"SELECT {column} AS value, count(*) AS n FROM t WHERE {where} GROUP BY 1", t=table)

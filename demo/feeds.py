@@ -1,4 +1,4 @@
-"""How captures reach the pipeline: as files in a landing folder, or through a real Kafka."""
+"""Feeds that deliver captures to the pipeline: a landing folder, or a real Kafka broker."""
 
 import os
 import shutil
@@ -12,18 +12,18 @@ from tools.produce_captures import produce
 
 
 class Feed(Protocol):
-    """Takes captures to where the pipeline reads."""
+    """Delivers captures to a source that the pipeline reads."""
 
     @property
     def source(self) -> Mapping[str, str]:
-        """The pipeline's configuration that makes it read from here."""
+        """The configuration with which the pipeline reads from here."""
 
     def deliver(self, captures: Iterable[Path]) -> None:
-        """Let these records arrive, after those of earlier calls."""
+        """Deliver these records, after those of earlier calls."""
 
 
 class Landing:
-    """A folder into which capture files are put; a file that is there already is left alone."""
+    """A folder that receives capture files; an existing file is left alone."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class Landing:
         return {"cdc.source": f"capture:{self.folder}"}
 
     def deliver(self, captures: Iterable[Path]) -> None:
-        """Put the files into the folder, each at once and whole: an update may be reading it."""
+        """Copy the files to the folder, each atomically, because an update may be reading it."""
         for capture in captures:
             if not (self.folder / capture.name).exists():
                 arriving = self.folder / f"{capture.name}.arriving"
@@ -55,12 +55,12 @@ class Kafka:
         return {"cdc.source": "kafka", "cdc.kafka.bootstrap.servers": self._bootstrap}
 
     def deliver(self, captures: Iterable[Path]) -> None:
-        """Produce the records with their keys, headers, times and tombstones; topics are made as needed."""
+        """Produce the records with keys, headers, timestamps and tombstones; missing topics are created."""
         produce(captures, self._bootstrap)
 
 
 @contextmanager
 def kafka() -> Iterator[Kafka]:
-    """A broker that is started here, and stopped again; its records go with it."""
+    """A broker for the duration of a block; its records are discarded afterwards."""
     with Broker() as broker:
         yield Kafka(broker.bootstrap)

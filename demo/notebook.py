@@ -1,4 +1,4 @@
-"""Runs a Databricks notebook here: its Python cells, over the tables of a storage folder.
+"""Local run of a Databricks notebook: its Python cells, on the tables of a storage folder.
 
 python -m demo.notebook [--storage DIR] [NOTEBOOK]
 """
@@ -18,9 +18,9 @@ NOTEBOOK = shop.CHECKOUT / "notebooks" / "one_order.py"
 
 
 def run(notebook: Path, storage: Path, spark: SparkSession) -> None:
-    """Run a notebook in source format; `spark` in it knows the storage's tables by their names.
+    """Run a notebook in source format; its `spark` finds the storage's tables by name.
 
-    What are `%md` and `%sql` cells on Databricks are comments of the file, so they are passed over.
+    `%md` and `%sql` cells are comments in source format, so they are skipped.
     """
     with tempfile.TemporaryDirectory() as folder:
         session = isolated_session(spark, {}, Path(folder))
@@ -39,10 +39,10 @@ def run(notebook: Path, storage: Path, spark: SparkSession) -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=shop.STORAGE,
     show_default=".databricks/demo in the checkout",
-    help="The storage folder whose tables it reads.",
+    help="Storage folder with the tables to read.",
 )
 def main(notebook: Path, storage: Path) -> None:
-    """Run NOTEBOOK over the tables that a demo has left."""
+    """Run NOTEBOOK on the tables of an earlier demo."""
     run(notebook, storage.absolute(), create_session())
 
 

@@ -1,4 +1,4 @@
-"""What the demo shows, as values for the terminal: everything here is given what it shows."""
+"""The demo's output, as values for the terminal; no side effects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,20 +7,21 @@ from datetime import datetime
 from rich.markup import escape
 from rich.table import Table
 
+from cdc import names
 from demo.counts import Counts
 from demo.tables import Row
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What one update did for one source table."""
+    """Effect of one update on one source table."""
 
     counts: Counts
-    """Of the records that came in the update."""
+    """Of the records that arrived in the update."""
     upserted: int
-    """Versions added to silver or changed there (ended, mostly), as the update counted them."""
+    """Versions inserted or changed in silver (changed mostly means ended), as counted by the update."""
     deleted: int
-    """Versions taken out of silver, likewise; a delete at the source ends a version and takes none out."""
+    """Versions removed from silver, likewise; a delete at the source ends a version but removes none."""
     versions: int
     """In gold's history, after the update."""
     rows: int
@@ -28,7 +29,7 @@ class Moved:
 
 
 def accounted(title: str, by_table: Mapping[str, Moved]) -> Table:
-    """What became of an update's records, a line per source table: each is a change, a reject, or ignored by name."""
+    """Outcomes of an update's records, one line per source table: changes, rejects and ignored records."""
     table = _table(title)
     table.add_column("table")
     for header in ("records", "= changes", "+ rejects"):
@@ -47,20 +48,20 @@ def _equation(counts: Counts) -> tuple[str, ...]:
     return (*map(_number, (counts.records, counts.changes, counts.rejects)), ignored or "0", verdict)
 
 
-_OPS = {"r": "reads", "c": "creates", "u": "updates", "d": "deletes"}
+_OPERATIONS = {names.READ: "reads", names.CREATE: "creates", names.UPDATE: "updates", names.DELETE: "deletes"}
 
 
 def applied(title: str, by_table: Mapping[str, Moved]) -> Table:
-    """What an update's changes were, what they did to silver's versions, and what gold holds since."""
+    """An update's changes by operation, their effect on silver's versions, and gold's size afterwards."""
     table = _table(title)
     table.add_column("table", vertical="bottom")
-    effects = ("came\nagain", "versions\nupserted", "versions\ndeleted", "versions\nnow", "rows\nnow")
-    for header in (*_OPS.values(), *effects):
+    effects = ("re-\ndelivered", "versions\nupserted", "versions\ndeleted", "versions\nnow", "rows\nnow")
+    for header in (*_OPERATIONS.values(), *effects):
         table.add_column(header, justify="right", vertical="bottom")
     for name, each in by_table.items():
-        of_ops = [each.counts.ops[op] for op in _OPS]
+        by_operation = [each.counts.operations[op] for op in _OPERATIONS]
         rest = (each.counts.redelivered, each.upserted, each.deleted, each.versions, each.rows)
-        table.add_row(name, *map(_number, (*of_ops, *rest)))
+        table.add_row(name, *map(_number, (*by_operation, *rest)))
     return table
 
 
@@ -69,8 +70,8 @@ def _number(count: int) -> str:
 
 
 def orders(rows: Iterable[Row]) -> Table:
-    """The orders as they are now, some of their columns."""
-    table = _table("gold.orders: the orders as they are now")
+    """The current orders, with some of their columns."""
+    table = _table("gold.orders: the current orders")
     for header in ("order", "customer"):
         table.add_column(header, justify="right")
     table.add_column("status")
@@ -91,7 +92,7 @@ def orders(rows: Iterable[Row]) -> Table:
 
 
 def history(title: str, versions: Sequence[Row], columns: Sequence[str]) -> Table:
-    """The versions of one order, oldest first, and which columns changed with each."""
+    """The versions of one order, oldest first, with the columns that changed."""
     table = _table(title)
     table.add_column("version", justify="right")
     for header in ("valid from (UTC)", "valid to (UTC)", "status"):
@@ -101,9 +102,9 @@ def history(title: str, versions: Sequence[Row], columns: Sequence[str]) -> Tabl
     before: Row | None = None
     for version in versions:
         table.add_row(
-            str(version["version"]),
-            moment(version["valid_from"]),
-            "still valid" if version["is_current"] else moment(version["valid_to"]),
+            str(version[names.VERSION]),
+            moment(version[names.VALID_FROM]),
+            "still valid" if version[names.IS_CURRENT] else moment(version[names.VALID_TO]),
             escape(version["status"]),
             f"{version['total']:,}",
             "first seen" if before is None else ", ".join(c for c in columns if version[c] != before[c]),
@@ -113,8 +114,8 @@ def history(title: str, versions: Sequence[Row], columns: Sequence[str]) -> Tabl
 
 
 def rejects(rows: Iterable[Row]) -> Table:
-    """The records that could not be decoded: why, and where they are in Kafka."""
-    table = _table("silver.*_rejects: what could not be decoded, and why")
+    """The records that could not be decoded, with reasons and places in Kafka."""
+    table = _table("silver.*_rejects: records that could not be decoded")
     table.add_column("reason", no_wrap=True)
     table.add_column(escape("topic[partition]@offset"), no_wrap=True)
     table.add_column("message", overflow="fold")
@@ -125,19 +126,19 @@ def rejects(rows: Iterable[Row]) -> Table:
 
 
 def whereabouts(storage: str, python: str) -> Iterator[str]:
-    """Where the tables are, and commands that look at them further."""
+    """Where the tables are, and commands for a closer look."""
     reader = "from deltalake import DeltaTable as D, QueryBuilder as Q"
     query = f"Q().register('t', D('{storage}/tables/gold/orders')).execute('select * from t')"
-    yield f"The Delta tables lie in {storage}/tables/<schema>/<table>; any Delta reader opens them:"
+    yield f"The Delta tables are in {storage}/tables/<schema>/<table>; any Delta reader can open them:"
     yield f'  {python} -c "{reader}; print({query}.read_all())"'
-    yield "What each dataset did and when, from the event log:"
+    yield "What happened to each dataset, from the event log:"
     yield f"  {python} -m dlt_local events --all --storage {storage}"
-    yield "A notebook that follows one order from its records to its row, run here:"
+    yield "A notebook that follows one order from its records to its row:"
     yield f"  {python} -m demo.notebook --storage {storage}"
 
 
 def moment(time: datetime | None) -> str:
-    """A point in time for people, to the second; nothing for none.
+    """A point in time, to the second; empty for None.
 
     >>> moment(datetime(2026, 3, 2, 8, 12, 3, 117000))
     '2026-03-02 08:12:03'

@@ -1,4 +1,4 @@
-"""The shop: its pipeline, its captures, and the three updates in which they arrive."""
+"""The shop: its pipeline, its captures, and the three rounds in which they arrive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from cdc import TableSpec, load_tables
+from cdc import TableSpec, configuration, load_tables
 from dlt_local import LocalPipeline
 from dlt_local.observability.progress import Progress
 
@@ -20,7 +20,7 @@ _PIPELINES = CHECKOUT / "pipelines"
 
 @dataclass(frozen=True)
 class Round:
-    """What arrives before one update, and what has happened in the shop meanwhile."""
+    """The captures that arrive before an update, and what happened in the shop."""
 
     captures: tuple[Path, ...]
     story: str
@@ -34,20 +34,20 @@ ROUNDS = (
     _round("1-snapshot", story="March 2nd, before the shop opens: the connector starts and reads every row"),
     _round(
         "2-round",
-        story="March 2nd and 3rd: orders are paid, packed, cancelled; customer 112 is deleted and made again, "
-        "order 1011 becomes 1111; the connector is restarted and delivers a stretch once more",
+        story="March 2nd and 3rd: orders are paid, packed, cancelled; customer 112 is deleted and created again, "
+        "order 1011 becomes 1111; the connector restarts and redelivers some records",
     ),
     _round(
         "3-round",
         "4-damaged",
         story="March 4th to 10th: orders get a channel, order 1005 comes back, a backfill reads all orders again; "
-        "then 13 records that no one can use",
+        "then 13 unusable records",
     ),
 )
 
 
 def tables(conf: Path = CONF) -> tuple[TableSpec, ...]:
-    """The source tables that the pipeline follows, by name."""
+    """The source tables of the pipeline, by name."""
     return load_tables(conf, CONNECTOR)
 
 
@@ -58,20 +58,20 @@ def pipeline(
     progress: Progress | None = None,
     conf: Path = CONF,
 ) -> LocalPipeline:
-    """The pipeline as it is deployed, on a local storage folder.
+    """The pipeline as deployed, on a local storage folder.
 
     Args:
-        storage: the folder for tables and all that the engine keeps.
-        source: where records come from: ``cdc.source``, and for Kafka its settings.
-        spark: the session to run on; by default one is made.
-        progress: is told of updates as they go.
+        storage: folder for the tables and the engine's files.
+        source: where records come from: ``cdc.source``, and settings for Kafka.
+        spark: the session to run on; by default a new one.
+        progress: receives the progress of updates.
         conf: the folder of table and connector specs.
     """
     return LocalPipeline(
         name="shop",
         sources=[_PIPELINES / layer / "**" for layer in ("bronze", "silver", "gold")],
         storage=storage,
-        configuration={"cdc.conf": str(conf), "cdc.connector": CONNECTOR, **source},
+        configuration={configuration.CONF: str(conf), configuration.CONNECTOR: CONNECTOR, **source},
         root_path=_PIPELINES,
         spark=spark,
         progress=progress,

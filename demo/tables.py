@@ -1,4 +1,4 @@
-"""Reading Delta tables as any Delta reader does: no Spark, no engine."""
+"""Delta tables read without Spark or the engine, as any Delta reader can."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ Row = dict[str, Any]
 
 
 def folder(storage: Path, dataset: str, private: bool = False) -> Path:
-    """Where a dataset such as ``gold.orders`` lies in a storage folder."""
+    """The folder of a dataset such as ``gold.orders`` in a storage folder."""
     return Storage(storage).table(TableName(*dataset.split(".")), private)
 
 
 def query(sql: str, **tables: Path) -> list[Row]:
-    """The rows of a query over Delta tables, each named by its argument."""
+    """The rows of a query on Delta tables, which are named by the keyword arguments."""
     builder = QueryBuilder()
     for name, folder in tables.items():
         builder = builder.register(name, DeltaTable(str(folder)))
@@ -27,5 +27,5 @@ def query(sql: str, **tables: Path) -> list[Row]:
 
 
 def rows(table: Path) -> list[Row]:
-    """All rows of a Delta table, in no order."""
+    """All rows of a Delta table, in arbitrary order."""
     return query("SELECT * FROM t", t=table)

@@ -2,10 +2,10 @@
 # MAGIC %md
 # MAGIC # One order, from its records to its row
 # MAGIC
-# MAGIC Follows order 1007 of the demo's shop through bronze, silver and gold, then looks at how every record is
-# MAGIC accounted for and at the records that could not be decoded.
+# MAGIC Follows order 1007 of the demo's shop through bronze, silver and gold, then shows that every record is
+# MAGIC accounted for, and the records that could not be decoded.
 # MAGIC
-# MAGIC In a workspace: choose the catalog that the pipeline writes to. On a machine of your own, after `make demo`:
+# MAGIC In a workspace, choose the catalog that the pipeline writes to. Locally, after `make demo`:
 # MAGIC `python -m demo.notebook`.
 
 # COMMAND ----------
@@ -27,7 +27,7 @@ ORDER = 1007
 # COMMAND ----------
 
 # MAGIC %md
-# MAGIC ## Gold: the row as it is, and every version that it has had
+# MAGIC ## Gold: the current row and all of its versions
 
 # COMMAND ----------
 
@@ -45,8 +45,8 @@ versions.select("version", "valid_from", "valid_to", "is_current", "status", "to
 # MAGIC %md
 # MAGIC ## Silver: the changes that made them
 # MAGIC
-# MAGIC In the order in which the source committed them. A change with the same position as another was delivered
-# MAGIC twice: it makes no version.
+# MAGIC In the order in which the source committed them. Changes with the same position are redeliveries: they make no
+# MAGIC version.
 
 # COMMAND ----------
 
@@ -60,7 +60,7 @@ changes.select(
 # COMMAND ----------
 
 # MAGIC %md
-# MAGIC ## Bronze: the records as they came from Kafka
+# MAGIC ## Bronze: the records as delivered by Kafka
 
 # COMMAND ----------
 
@@ -74,7 +74,7 @@ records.select(
     "offset",
     "timestamp",
     F.col("key").cast("string").alias("key"),
-    F.substring(F.col("value").cast("string"), 1, 60).alias("value begins"),
+    F.substring(F.col("value").cast("string"), 1, 60).alias("value (start)"),
 ).orderBy("offset").show(truncate=False)
 
 # COMMAND ----------
@@ -82,7 +82,7 @@ records.select(
 # MAGIC %md
 # MAGIC ## Every record is accounted for
 # MAGIC
-# MAGIC A record is a change, a reject, or a tombstone: the null that Debezium sends after a delete, for Kafka's own
+# MAGIC A record is a change, a reject, or a tombstone: the null that Debezium sends after a delete, for Kafka's log
 # MAGIC compaction.
 
 # COMMAND ----------
@@ -91,7 +91,7 @@ TABLES = ["customers", "order_lines", "orders", "products"]
 
 
 def accounted(table):
-    """One row: a source table's records, and what became of them."""
+    """One row: the number of a source table's records, and of their outcomes."""
     records = spark.read.table(f"bronze.{table}").agg(
         F.lit(table).alias("table"),
         F.count("*").alias("records"),
@@ -118,13 +118,13 @@ balance.show()
 # COMMAND ----------
 
 # MAGIC %md
-# MAGIC ## What could not be decoded, and why
+# MAGIC ## Records that could not be decoded
 # MAGIC
-# MAGIC The record itself stands beside the reason, so that nothing has to be fetched again to look at it.
+# MAGIC Each reject contains the record, so nothing has to be read from Kafka again.
 
 # COMMAND ----------
 
 rejects = spark.read.table("silver.orders_rejects").select(
-    "reason", "message", "offset", F.substring(F.col("value").cast("string"), 1, 40).alias("value begins")
+    "reason", "message", "offset", F.substring(F.col("value").cast("string"), 1, 40).alias("value (start)")
 )
 rejects.orderBy("offset").show(truncate=False)

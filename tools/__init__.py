@@ -1,6 +1,6 @@
-"""Tools for those who work on the project: test servers, the real connector, the demo's captures.
+"""Tools for developing the project: test servers, the real connector, the demo's captures.
 
-They fetch their JVM parts as the local engine does, so ``pipelines/`` is put on the path for them.
+They fetch jars with the local engine's code, so ``pipelines/`` is added to the path.
 """
 
 import sys

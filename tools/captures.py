@@ -1,4 +1,4 @@
-"""Capture files: Kafka records as JSON Lines, in the form that ``kcat -C -J`` prints."""
+"""Capture files: Kafka records as JSON Lines, in the format of ``kcat -C -J``."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Record:
-    """One Kafka record: its place, its time, and its bytes."""
+    """One Kafka record: place, timestamp and bytes."""
 
     topic: str
     partition: int
@@ -20,11 +20,11 @@ class Record:
     headers: tuple[tuple[str, bytes | None], ...]
     key: bytes | None
     value: bytes | None
-    """None in a tombstone."""
+    """None for a tombstone."""
 
     @classmethod
     def from_line(cls, line: str) -> "Record":
-        """Reads one line; ``key_base64`` and ``payload_base64`` come before ``key`` and ``payload``."""
+        """Parse one line; ``key_base64`` and ``payload_base64`` take precedence over ``key`` and ``payload``."""
         fields = json.loads(line)
         flat = fields.get("headers") or []
         return cls(
@@ -38,7 +38,7 @@ class Record:
         )
 
     def line(self) -> str:
-        """The record as one line, without its line end."""
+        """The record as one line, without a line break."""
         flat = [part for name, value in self.headers for part in (name, None if value is None else value.decode())]
         fields = {
             "topic": self.topic,
@@ -55,14 +55,14 @@ class Record:
 
 
 def read(capture: Path) -> Iterator[Record]:
-    """The records of a capture, in the file's order."""
+    """The records of a capture, in file order."""
     with capture.open(encoding="utf-8") as lines:
         for line in lines:
             yield Record.from_line(line)
 
 
 def write(capture: Path, records: Iterable[Record]) -> None:
-    """Writes a capture, over one that is there."""
+    """Write a capture, replacing an existing file."""
     capture.parent.mkdir(parents=True, exist_ok=True)
     capture.write_text("".join(record.line() + "\n" for record in records), encoding="utf-8")
 
@@ -77,7 +77,7 @@ def _bytes(fields: dict[str, Any], name: str) -> bytes | None:
 
 
 def _text(name: str, value: bytes | None) -> dict[str, str | None]:
-    """The field for some bytes: as they are where they are UTF-8, in base64 where they are not."""
+    """The field for some bytes: as a string if they are UTF-8, otherwise in base64."""
     if value is None:
         return {name: None}
     try:

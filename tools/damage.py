@@ -1,4 +1,4 @@
-"""Records as they should not be: each made from a real one by one small damage."""
+"""Damaged records: real ones with one defect each."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -10,40 +10,40 @@ from tools.captures import Record
 
 @dataclass(frozen=True)
 class Damage:
-    """One way in which a record can be wrong."""
+    """One kind of defect."""
 
     name: str
     apply: Callable[[Record], Record]
 
 
 class DamageMisplaced(Exception):
-    """There are fewer records of a topic than damages meant for it, or none is left healthy."""
+    """A topic has fewer records than damages, or no intact record after the damaged ones."""
 
     def __init__(self, topic: str, left: list[Damage]) -> None:
         names = ", ".join(kind.name for kind in left)
-        super().__init__(f"{topic}: " + (f"no record left for {names}" if left else "no healthy record at the end"))
+        super().__init__(f"{topic}: " + (f"no record left for {names}" if left else "no intact record at the end"))
 
 
 def damaged(records: Iterable[Record], damages: dict[str, tuple[Damage, ...]]) -> Iterator[Record]:
-    """The records in their order; the first of each topic get one damage each, those behind stay healthy.
+    """The records in order; the first of each topic get one damage each, the rest stay intact.
 
     Args:
-        records: real ones.
+        records: real records.
         damages: topic -> its damages, in the order of the topic's records.
 
     Raises:
-        DamageMisplaced: a topic has no healthy record behind the damaged ones.
+        DamageMisplaced: a topic has no intact record after the damaged ones.
     """
     waiting = {topic: list(kinds) for topic, kinds in damages.items()}
-    healthy = set()
+    intact = set()
     for record in records:
         if waiting.get(record.topic):
             yield waiting[record.topic].pop(0).apply(record)
         else:
-            healthy.add(record.topic)
+            intact.add(record.topic)
             yield record
     for topic, left in waiting.items():
-        if left or topic not in healthy:
+        if left or topic not in intact:
             raise DamageMisplaced(topic, left)
 
 
@@ -61,12 +61,12 @@ def _envelope(change: Callable[[dict[str, Any]], None]) -> Callable[[Record], Re
 
 
 def wrong_value(column: str, value: object) -> Damage:
-    """A column of the row after the change holds something that its type cannot be."""
+    """A column of ``after`` has a value that does not fit its type."""
     return Damage(f"wrong_value({column})", _envelope(lambda envelope: envelope["after"].update({column: value})))
 
 
 def no_key_anywhere(*columns: str) -> Damage:
-    """The record has no key, and its value has no key columns either."""
+    """The record has no key, and its value has no key columns."""
 
     def remove(envelope: dict[str, Any]) -> None:
         for row in (envelope["before"], envelope["after"]):
@@ -83,4 +83,4 @@ NOT_UTF8 = Damage("not_utf8", _value(lambda value: value.decode().encode("latin-
 UNKNOWN_OP = Damage("unknown_op", _envelope(lambda envelope: envelope.update(op="x")))
 NULL_COMMIT_LSN = Damage("null_commit_lsn", _envelope(lambda envelope: envelope["source"].update(commit_lsn=None)))
 NO_RECORD_KEY = Damage("no_record_key", lambda record: replace(record, key=None))
-"""Not past help: the row itself holds the key columns."""
+"""Recoverable: the row itself has the key columns."""

@@ -1,4 +1,4 @@
-"""A real Apache Kafka of one node (KRaft), on loopback ports that nobody else uses.
+"""A real single-node Apache Kafka (KRaft) on free loopback ports.
 
 >>> with Broker() as broker:
 ...     produce(captures, broker.bootstrap)
@@ -24,24 +24,23 @@ _JVM_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 class BrokerFailed(Exception):
-    """The broker did not come up; the end of its log is in the message."""
+    """The broker did not start; the message contains the end of its log."""
 
     @classmethod
     def from_status(cls, status: int, log: Path) -> "BrokerFailed":
-        """Kafka gave up by itself."""
+        """Kafka exited."""
         return cls(f"Kafka stopped with status {status}:\n{_end(log)}")
 
     @classmethod
     def from_timeout(cls, seconds: float, log: Path) -> "BrokerFailed":
-        """Kafka runs, and accepts no connection."""
-        return cls(f"Kafka was not up after {seconds:.0f} seconds:\n{_end(log)}")
+        """Kafka runs but does not accept connections."""
+        return cls(f"Kafka did not accept connections after {seconds:.0f} seconds:\n{_end(log)}")
 
 
 class Broker:
-    """A broker for as long as a ``with`` block lasts; its data goes with it.
+    """A broker for the duration of a ``with`` block; its data is deleted afterwards.
 
-    Inside, :meth:`stop` and :meth:`start` take it down and up again on the same port and data, as a broker
-    that is restarted under running clients.
+    Inside the block, :meth:`stop` and :meth:`start` restart it with the same port and data, under running clients.
     """
 
     def __init__(self) -> None:
@@ -51,16 +50,16 @@ class Broker:
 
     @property
     def bootstrap(self) -> str:
-        """Address for clients, such as ``127.0.0.1:41234``; it stays the same over a restart."""
+        """Address for clients, such as ``127.0.0.1:41234``; a restart does not change it."""
         return f"127.0.0.1:{self._port}"
 
     def __enter__(self) -> Self:
-        """Formats an empty data folder and starts.
+        """Format an empty data folder and start.
 
         Raises:
             JavaMissing: there is no Java 17 or newer.
             JarsNotFetched: Kafka could not be fetched from Maven.
-            BrokerFailed: it did not come up.
+            BrokerFailed: it did not start.
         """
         self._folder = Path(tempfile.mkdtemp(prefix="kafka-broker-"))
         try:
@@ -74,18 +73,18 @@ class Broker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stops, and removes the data."""
+        """Stop, and delete the data."""
         self._leave()
 
     def start(self) -> None:
-        """Starts on the data that is there, and comes back when clients can connect.
+        """Start with the existing data, and return once clients can connect.
 
         Raises:
-            BrokerFailed: it did not come up within a minute.
+            BrokerFailed: it did not start within a minute.
         """
         with self._log.open("ab") as log:
             command = [*self._java(), "kafka.Kafka", str(self._settings)]
-            # A session of its own: Ctrl-C in the terminal must not reach the broker before its clients.
+            # In a session of its own, because Ctrl-C in the terminal must not reach the broker before its clients.
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
         deadline = time.monotonic() + _START_SECONDS
         while not self._accepts():
@@ -96,7 +95,7 @@ class Broker:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Stops in order; what was acknowledged is on disk. Does nothing when it is down already."""
+        """Shut down; acknowledged records are on disk. Does nothing if the broker is not running."""
         if self._process is None:
             return
         self._process.terminate()
@@ -138,12 +137,12 @@ class Broker:
             "transaction.state.log.min.isr": 1,
             "transaction.state.log.num.partitions": 1,
             "group.initial.rebalance.delay.ms": 0,
-            # A misspelt topic has to fail, not to come into being.
+            # A misspelt topic must fail instead of being created.
             "auto.create.topics.enable": "false",
         }
         self._settings.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        # Joined by "=": one name in 64 begins with a dash, and would be read as an option of its own.
+        # Joined by "=": one id in 64 starts with a dash, and would be parsed as an option.
         command = [
             *self._java(),
             "kafka.tools.StorageTool",
@@ -167,7 +166,7 @@ def _end(log: Path) -> str:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports that are free now; held together while they are drawn, so that they differ."""
+    """Free ports; all are held until the last is found, so they differ."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for s in sockets:

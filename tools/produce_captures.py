@@ -1,4 +1,4 @@
-"""Puts captures into a real Kafka: the same topics, partitions, offsets, keys, headers, values and times."""
+"""Production of captures to a real Kafka: same topics, partitions, offsets, keys, headers, values and times."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -15,32 +15,32 @@ _TIMEOUT_SECONDS = 60.0
 
 
 class NotProduced(Exception):
-    """Kafka did not take a record, or gave it another offset than it has in the capture."""
+    """Kafka did not accept a record, or assigned an offset that differs from the capture's."""
 
     def __init__(self, record: Record, problem: str) -> None:
         super().__init__(f"{record.topic}[{record.partition}]@{record.offset}: {problem}")
 
 
 def produce(captures: Iterable[Path], bootstrap: str) -> int:
-    """Produces the records of captures in their order; topics that are not there yet are created.
+    """Produce the records of captures in order; missing topics are created.
 
-    A later call may go on where an earlier one ended. Afterwards every record is where its capture says: the
-    offsets that Kafka acknowledged are checked.
+    A later call can continue where an earlier one ended. The offsets acknowledged by Kafka are compared with the
+    captures'.
 
     Args:
-        captures: files in the order in which their records came.
+        captures: files in the order in which their records arrived.
         bootstrap: ``host:port`` of a broker.
 
     Returns:
-        How many records were produced.
+        Number of records produced.
 
     Raises:
-        NotProduced: a record was refused, or its offset is taken by another.
+        NotProduced: a record was not accepted, or has another offset.
     """
     records = [record for capture in captures for record in read(capture)]
     _create_topics(records, bootstrap)
-    # Idempotent: a retry neither changes the order nor repeats a record.
-    # A broker that has just come up makes it wait for its coordinator; that is no warning worth printing.
+    # Idempotent: a retry neither changes the order nor duplicates a record.
+    # log_level 3: waiting for the coordinator of a broker that has just started is not worth a warning.
     settings = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5, "log_level": 3}
     producer = Producer(settings)
     problems: list[NotProduced] = []
@@ -64,13 +64,13 @@ def produce(captures: Iterable[Path], bootstrap: str) -> int:
 
 
 def _checked(record: Record, problems: list[NotProduced]) -> Callable[[KafkaError | None, Message], None]:
-    """A delivery report that holds what Kafka acknowledged against the capture."""
+    """A delivery callback that compares the acknowledged offset with the capture's."""
 
     def report(error: KafkaError | None, message: Message) -> None:
         if error is not None:
             problems.append(NotProduced(record, error.str()))
         elif message.offset() != record.offset:
-            problems.append(NotProduced(record, f"Kafka gave it offset {message.offset()}"))
+            problems.append(NotProduced(record, f"Kafka assigned offset {message.offset()}"))
 
     return report
 
@@ -79,7 +79,7 @@ def _create_topics(records: Iterable[Record], bootstrap: str) -> None:
     partitions: dict[str, int] = defaultdict(int)
     for record in records:
         partitions[record.topic] = max(partitions[record.topic], record.partition + 1)
-    # Retention off: the captures' times are in the past, and Kafka would delete the records at its next look.
+    # Retention off: the captures' timestamps are in the past, so Kafka would soon delete the records.
     config = {"retention.ms": "-1"}
     topics = [NewTopic(name, count, 1, config=config) for name, count in partitions.items()]
     admin = AdminClient({"bootstrap.servers": bootstrap})
@@ -95,7 +95,7 @@ def _create_topics(records: Iterable[Record], bootstrap: str) -> None:
 @click.argument("captures", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--bootstrap", required=True, metavar="HOST:PORT")
 def main(captures: tuple[Path, ...], bootstrap: str) -> None:
-    """Produce CAPTURES, in the order given, into the Kafka at HOST:PORT."""
+    """Produce CAPTURES, in the order given, to the Kafka broker at HOST:PORT."""
     click.echo(f"{produce(captures, bootstrap)} records produced")
 
 

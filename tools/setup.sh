@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes .venv from requirements.txt and fetches Spark's jars. Every make target begins with it: once all is there, it
-# only looks (under a second). What is missing on the machine is told in one line, before anything is done.
+# Creates .venv from requirements.txt and fetches Spark's jars. Every make target starts with it; if everything exists,
+# it takes less than a second. A missing prerequisite is reported in one line before anything is changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 made_of=.venv/made-of
@@ -13,7 +13,7 @@ stop() {
 
 fits() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
-# The programs in .venv know its path by heart: one that came from elsewhere is of no use.
+# Programs in .venv contain its absolute path, so one that was moved or copied does not work.
 has_environment() {
   fits .venv/bin/python || return 1
   if [ -e $made_of ]; then
@@ -33,7 +33,7 @@ find_python() {
       return
     fi
   done
-  how="install one (Debian 12: apt-get install python3 python3-venv; macOS: brew install python@3.11) or let PYTHON name it"
+  how="install one (Debian 12: apt-get install python3 python3-venv; macOS: brew install python@3.11) or set PYTHON to its path"
   stop "Python 3.11 or newer is needed: $(python3 --version 2>/dev/null || echo 'no python3') is on PATH; $how"
 }
 
@@ -56,10 +56,10 @@ make_environment() {
   if has_environment && [ "$(cat $made_of 2>/dev/null)" = "$wanted" ]; then
     return
   fi
-  echo "set-up: installing requirements.txt into .venv (a minute or two, once)"
+  echo "setup: installing requirements.txt into .venv (a minute or two, once)"
   has_environment || "$python" -m venv --clear .venv
   .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
-  # With pipelines/ on its path, .venv/bin/python runs `-m dlt_local` and `-m cdc` from the checkout itself.
+  # With pipelines/ on the path, .venv/bin/python runs `-m dlt_local` and `-m cdc` from the checkout itself.
   site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "$(pwd)/pipelines" >"$site/debezium-dlt.pth"
   echo "$wanted" >$made_of
@@ -71,7 +71,7 @@ fetch_jars() {
   if [ "$(sed -n 1p $jars 2>/dev/null)" = "$lock" ] && [ -d "$(sed -n 2p $jars)" ]; then
     return
   fi
-  echo "set-up: fetching Spark's jars into the cache (23 MB, once)"
+  echo "setup: fetching Spark's jars into the cache (23 MB, once)"
   folder=$(.venv/bin/python -m dlt_local jars spark)
   printf '%s\n%s\n' "$lock" "$folder" >$jars
 }

@@ -1,6 +1,6 @@
-"""Makes the demo's captures again: the real connector over demo/scenario/shop.json.
+"""Generation of the demo's captures: the real connector on demo/scenario/shop.json.
 
-The same scenario gives the same bytes, so that ``git diff demo/captures`` shows what a change to it changed.
+The same scenario always gives the same bytes, so ``git diff demo/captures`` shows the effect of a change to it.
 """
 
 from datetime import UTC, datetime
@@ -52,29 +52,29 @@ DAMAGES = {
 
 
 def make(out: Path) -> dict[Path, int]:
-    """Plays the shop's scenario to the connector and writes a capture for each of its sections.
+    """Play the shop's scenario to the connector and write one capture per section.
 
     Returns:
-        How many records there are in each capture.
+        Number of records in each capture.
     """
     began = datetime.now(UTC)
     history = emitted(SCENARIO)
     records = zip(placed(repeatable(history, began, datetime.now(UTC))), history, strict=True)
     written = {}
     for section, group in groupby(records, key=lambda pair: pair[1].section):
-        kept = [record for record, _ in group]
+        section_records = [record for record, _ in group]
         if section == DAMAGED_SECTION:
-            kept = list(damaged(kept, DAMAGES))
+            section_records = list(damaged(section_records, DAMAGES))
         capture = out / f"{section}.jsonl"
-        captures.write(capture, kept)
-        written[capture] = len(kept)
+        captures.write(capture, section_records)
+        written[capture] = len(section_records)
     return written
 
 
 @click.command(name="shop_captures")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=CAPTURES, show_default=True)
 def main(out: Path) -> None:
-    """Play the shop's scenario to the connector and write its captures, one for each section."""
+    """Play the shop's scenario to the connector and write one capture per section."""
     for capture, count in make(out).items():
         click.echo(f"{count:4} records -> {capture}")
 

@@ -1,7 +1,7 @@
-"""Makes tests/decoding/captures: the connector's own records of every column type in every converter mode.
+"""Generation of tests/decoding/captures: the connector's records of every column type in every converter mode.
 
-A gzip file per version of Debezium and form of value (with and without schema block); in it a topic prefix for
-each combination of modes, such as `adaptive.precise.bytes`.
+One gzip file per Debezium version and value format (with or without schema block), with a topic prefix for each
+combination of modes, such as `adaptive.precise.bytes`.
 """
 
 import gzip
@@ -42,18 +42,18 @@ class Modes(NamedTuple):
 
 
 def combinations(version: Version) -> Iterator[Modes]:
-    """Every combination that the version knows."""
+    """Every combination that the version supports."""
     temporal = _TEMPORAL if version.startswith("3.") else _TEMPORAL_OF_2_5
     return map(Modes._make, itertools.product(temporal, _DECIMAL, _BINARY))
 
 
 def capture_file(version: Version, *, with_schema: bool) -> Path:
-    """Where the records of a version are."""
+    """The capture file of a version."""
     return _DECODING / "captures" / f"{version}{'.with-schema' if with_schema else ''}.jsonl.gz"
 
 
 def table_records(version: Version, modes: Modes, *, with_schema: bool) -> list[Record]:
-    """The records of the table of all types, from a run of the connector."""
+    """The records of the table with all types, from one run of the connector."""
     properties = {
         "topic.prefix": modes.prefix,
         "time.precision.mode": modes.temporal,
@@ -69,9 +69,9 @@ def table_records(version: Version, modes: Modes, *, with_schema: bool) -> list[
 
 @click.command(name="type_captures")
 @click.option("--connector-version", "versions", type=click.Choice(VERSIONS), multiple=True, default=VERSIONS)
-@click.option("--parallel", default=2, show_default=True, help="Connectors that run at a time.")
+@click.option("--parallel", default=2, show_default=True, help="Number of connectors that run at the same time.")
 def main(versions: tuple[Version, ...], parallel: int) -> None:
-    """Run the connector in every combination of modes, some minutes, and write the captures anew."""
+    """Run the connector in every combination of modes (takes some minutes) and rewrite the captures."""
     for version, with_schema in itertools.product(versions, (False, True)):
         every = list(combinations(version))
         with ThreadPoolExecutor(parallel) as runs:
@@ -79,7 +79,7 @@ def main(versions: tuple[Version, ...], parallel: int) -> None:
             lines = [record.line() + "\n" for job in jobs for record in job.result()]
         file = capture_file(version, with_schema=with_schema)
         file.parent.mkdir(exist_ok=True)
-        # No name and no time in the header, so that the same records give the same bytes.
+        # No name and no time in the header: the same records give the same bytes.
         file.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
         click.echo(f"{len(lines)} records in {len(every)} combinations -> {file.name}")
 

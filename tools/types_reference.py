@@ -1,4 +1,4 @@
-"""Makes the tables of docs/types.md and docs/rejects.md: the decoder's own, with examples from the connector."""
+"""Generation of the tables in docs/types.md and docs/rejects.md, from the decoder and the connector's records."""
 
 import gzip
 import itertools
@@ -30,11 +30,11 @@ _DIMENSIONS: Mapping[str, tuple[str, ...]] = {
     "binary": ("bytes", "base64", "base64-url-safe", "hex"),
 }
 Line = tuple[str, str, str]
-"""How a value comes, what it becomes, and an example of how it comes."""
+"""How a value is encoded, its target type, and an example of its encoding."""
 
 
 def types() -> str:
-    """A line for each type and group of modes that are alike."""
+    """One line per type and group of equivalent modes."""
     images = _row_images()
     source = _scripted_row()
     head = [
@@ -50,20 +50,20 @@ def types() -> str:
 
 
 def reasons() -> str:
-    """A line for each reason of a reject."""
+    """One line per reason of a reject."""
     lines = [f"| {reason.name} | {reason.value} |" for reason in Reason]
     return "\n".join(["| reason | when |", "|---|---|", *lines]) + "\n"
 
 
 def _lines(name: str, type_: str, images: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Line]]:
-    """The modes that are alike, and what they have in common."""
+    """Groups of equivalent modes, with the line that they have in common."""
     for dimension, modes in _DIMENSIONS.items():
         by_mode = {mode: _line(name, type_, _DEFAULT._replace(**{dimension: mode}), images) for mode in modes}
-        alike: dict[Line, list[str]] = {}
+        equivalent: dict[Line, list[str]] = {}
         for mode, line in by_mode.items():
-            alike.setdefault(line, []).append(mode)
-        if len(alike) > 1:
-            yield from ((", ".join(group), line) for line, group in alike.items())
+            equivalent.setdefault(line, []).append(mode)
+        if len(equivalent) > 1:
+            yield from ((", ".join(group), line) for line, group in equivalent.items())
             return
     yield "any", _line(name, type_, _DEFAULT, images)
 
@@ -82,7 +82,7 @@ def _line(name: str, type_: str, modes: Modes, images: Mapping[str, Mapping[str,
 
 
 def _row_images() -> dict[str, Mapping[str, Any]]:
-    """The first row of the scripted table as the connector writes it, by topic prefix."""
+    """The connector's record of the scripted table's first row, by topic prefix."""
     with gzip.open(capture_file("3.6.1.Final", with_schema=False), "rt", encoding="utf-8") as lines:
         records = [Record.from_line(line) for line in lines]
     first = {record.topic: json.loads(record.value or b"")["after"] for record in records if record.offset == 0}
@@ -100,7 +100,7 @@ def _columns() -> dict[str, str]:
 
 
 def _scripted_row() -> dict[str, Any]:
-    """The row as it was put into the table; the server makes a rowversion itself."""
+    """The row as inserted; the server generates the rowversion."""
     rows = itertools.chain.from_iterable(step.get("rows", ()) for step in _steps())
     return {"c_rowversion": "00000000000007D1", **next(rows)}
 
@@ -111,11 +111,11 @@ def _shown(value: Any) -> str:
 
 @click.command(name="types_reference")
 def main() -> None:
-    """Write the made parts of docs/types.md and docs/rejects.md anew."""
-    for name, made in (("types.md", types()), ("rejects.md", reasons())):
+    """Rewrite the generated parts of docs/types.md and docs/rejects.md."""
+    for name, generated in (("types.md", types()), ("rejects.md", reasons())):
         page = DOCS / name
         written, mark, _ = page.read_text(encoding="utf-8").partition(MARKS[name])
-        page.write_text(written + (mark or MARKS[name]) + made, encoding="utf-8")
+        page.write_text(written + (mark or MARKS[name]) + generated, encoding="utf-8")
         click.echo(f"written {page.name}")
 
 

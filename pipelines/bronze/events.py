@@ -1,4 +1,4 @@
-"""Bronze: the records of a connector's topics that are no rows: schema changes, transactions, heartbeats and so on."""
+"""Bronze: records of a connector's other topics: schema changes, transactions, heartbeats and so on."""
 
 from pyspark import pipelines as dp
 
@@ -7,18 +7,18 @@ from cdc.names import event_records_dataset
 
 
 def declare(connector: ConnectorSpec, kind: EventKind) -> None:
-    """Declare bronze.<connector>_<kind>. As with tables' records, a full refresh is not allowed."""
+    """Declare bronze.<connector>_<kind>; as with tables' records, a full refresh is not allowed."""
     topic = kind.topic(connector)
 
     @dp.table(
         name=event_records_dataset(connector, kind.name),
-        comment=f"Records of topic {topic} as they came",
+        comment=f"Records of topic {topic} as delivered",
         table_properties={"pipelines.reset.allowed": "false"},
     )
     def event_records():
         return read_topic(spark, topic)
 
 
-for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for connector in load_connectors(spark):
     for kind in event_kinds(connector):
         declare(connector, kind)

@@ -1,4 +1,4 @@
-"""Bronze: every record of a table's topic, exactly as it came."""
+"""Bronze: every record of a table's topic, exactly as delivered."""
 
 from pyspark import pipelines as dp
 
@@ -7,16 +7,16 @@ from cdc.names import records_dataset
 
 
 def declare(table: TableSpec) -> None:
-    """Declare bronze.<table>. What Kafka has forgotten cannot be read again, so a full refresh is not allowed."""
+    """Declare bronze.<table>; expired records cannot be read from Kafka again, so a full refresh is not allowed."""
 
     @dp.table(
         name=records_dataset(table),
-        comment=f"Records of topic {table.topic} as they came",
+        comment=f"Records of topic {table.topic} as delivered",
         table_properties={"pipelines.reset.allowed": "false"},
     )
     def records():
         return read_records(spark, table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     declare(table)

@@ -1,21 +1,22 @@
-"""Change data capture: Debezium's records become changes, versions and rows, as the table specs say.
+"""Change data capture: from Debezium records to changes, versions and rows, as defined by table specs.
 
 Everything here is Column -> Column or DataFrame -> DataFrame: it runs on Databricks, on open-source Spark and
-under Spark Connect, and knows nothing of pipelines.
+under Spark Connect, and does not depend on pipelines.
 """
 
+from cdc.configuration import load_connectors, load_tables
 from cdc.debezium.decode import changes, decode, rejects
 from cdc.debezium.events import EventKind, event_kinds
 from cdc.debezium.positions import sequence
-from cdc.errors import SpecError
+from cdc.errors import CdcError, SpecError
 from cdc.findings import findings, wants_findings
 from cdc.gold import current_rows, history
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
-from cdc.spec.load import load_connectors, load_tables
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
 
 __all__ = [
+    "CdcError",
     "ColumnSpec",
     "ConnectorSpec",
     "EventKind",

@@ -1,4 +1,4 @@
-"""Command line: `python -m cdc check conf`."""
+"""The command line `python -m cdc`, for example `python -m cdc check conf`."""
 
 import click
 
@@ -10,7 +10,7 @@ COMMANDS = (check, check_connector, scaffold, schemas, reference)
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def cdc() -> None:
-    """Debezium change events to tables: look at and write the specs."""
+    """Check and generate the specs of tables made from Debezium change events."""
 
 
 for command in COMMANDS:

@@ -1,4 +1,4 @@
-"""Faults as values: what is wrong, where, the near match, the fix; all of a conf folder at once."""
+"""Errors of cdc, and the faults of a conf folder as values: condition, place, near match, fix."""
 
 import difflib
 from collections.abc import Iterable
@@ -8,81 +8,87 @@ from typing import Literal
 
 
 class Condition(Enum):
-    """Everything that can be wrong with a conf folder; the value says when it is raised."""
+    """Everything that can be wrong with a conf folder; the value states when it is reported."""
 
-    MISSING_CONF = "the conf folder, or what must be in it, is not there"
-    MISPLACED_FILE = "a table's file does not lie in the folder of a connector"
+    MISSING_CONF = "the conf folder, or a required part of it, does not exist"
+    MISPLACED_FILE = "a table file is not in the folder of a connector"
     UNKNOWN_CONNECTOR = "a connector is named that has no file in `connectors/`"
-    EMPTY_FILE = "a file holds nothing"
-    BROKEN_YAML = "a file cannot be read as YAML"
-    DUPLICATE_YAML_KEY = "a mapping has one key twice"
-    UNQUOTED_COMMA = "a type such as decimal(18,2) stands unquoted inside braces, where its comma cuts it in two"
-    SECRET_IN_SPEC = "a password, token or key stands in a file; its value is never shown"
-    UNKNOWN_FIELD = "a field is none that a spec has"
-    MISPLACED_FIELD = "a field stands where it can have no effect, or says the opposite of another"
-    MISSING_FIELD = "a field that has no default is not there"
-    WRONG_KIND = "a value is of another kind than wanted: a text for a list, a number for a text"
-    BAD_VALUE = "a value is of the right kind but none that is allowed"
-    BAD_TYPE = "a column type is none of the source database's, or its arguments are out of range"
-    UNSUPPORTED_TYPE = "a column type is the database's, but the connector leaves such columns out of its records"
+    EMPTY_FILE = "a file is empty"
+    BROKEN_YAML = "a file is not valid YAML"
+    DUPLICATE_YAML_KEY = "a mapping has the same key twice"
+    UNQUOTED_COMMA = "a type such as decimal(18,2) is not quoted inside braces, where YAML splits it at the comma"
+    SECRET_IN_SPEC = "a file contains a password, token or key; the value is never shown"
+    UNKNOWN_FIELD = "a field is not one that a spec can have"
+    MISPLACED_FIELD = "a field has no effect where it is, or contradicts another"
+    MISSING_FIELD = "a required field is missing"
+    WRONG_KIND = "a value has the wrong kind: a string instead of a list, a number instead of a string"
+    BAD_VALUE = "a value has the right kind but is not allowed"
+    BAD_TYPE = "a column type is not one of the source database, or its arguments are out of range"
+    UNSUPPORTED_TYPE = (
+        "a column type exists in the source database, but the connector omits such columns from its records"
+    )
     BAD_TABLE_NAME = "a source table is not named by database, schema and table"
-    BAD_DATASET_NAME = "a dataset name cannot be used for a lakehouse table"
-    DUPLICATE_TABLE_NAME = "two tables would write one dataset"
-    DUPLICATE_TOPIC = "two tables read one topic"
-    BAD_COLUMN_NAME = "a target column name has characters that a Delta table refuses"
-    RESERVED_COLUMN = "a target column name belongs to the pipeline"
-    DUPLICATE_COLUMN = "two columns of a table get one target name (letter case does not count)"
-    MISSING_KEY = "a table names no key and is not append-only"
-    UNKNOWN_KEY_COLUMN = "a key column is not among the columns"
+    BAD_DATASET_NAME = "a dataset name is not valid for a lakehouse table"
+    DUPLICATE_TABLE_NAME = "two tables would write the same dataset"
+    DUPLICATE_TOPIC = "two tables read the same topic"
+    BAD_COLUMN_NAME = "a target column name has characters that Delta does not allow"
+    RESERVED_COLUMN = "a target column name is reserved for the pipeline"
+    DUPLICATE_COLUMN = "two columns of a table have the same target name (case-insensitive)"
+    MISSING_KEY = "a table has no key and is not append-only"
+    UNKNOWN_KEY_COLUMN = "a key column is not one of the table's columns"
     EXCLUDED_KEY_COLUMN = "a key column is excluded"
     MASKED_KEY_COLUMN = "a key column is masked"
-    UNKNOWN_TRACKED_COLUMN = "a tracked column is not among the columns"
-    UNKNOWN_CLUSTER_COLUMN = "a clustering column is not among the columns"
-    NO_COLUMN_LEFT = "what is excluded leaves no column, or none to track"
+    UNKNOWN_TRACKED_COLUMN = "a tracked column is not one of the table's columns"
+    UNKNOWN_CLUSTER_COLUMN = "a clustering column is not one of the table's columns"
+    NO_COLUMN_LEFT = "the exclusions leave no column, or none to track"
     UNKNOWN_ZONE = "a time zone is not one that this machine knows"
-    SHORT_TOMBSTONE_RETENTION = "deleted keys would be forgotten sooner than Databricks' two days"
-    NO_KEY = "warning: an append-only table has changes and neither versions nor current rows"
+    SHORT_TOMBSTONE_RETENTION = "deleted keys would be forgotten in less than two days, Databricks' default"
+    NO_KEY = "warning: an append-only table has changes but no versions and no current rows"
     NO_TABLES = "warning: a connector has no tables"
 
 
 @dataclass(frozen=True, order=True)
 class Location:
-    """A place in a file. Lines and columns count from 1; 0 means the file or folder as such."""
+    """A place in a file. Lines and columns start at 1; line 0 means the file or folder as a whole."""
 
     file: str
     line: int = 1
     column: int = 1
 
     def __str__(self) -> str:
-        """As editors and terminals link it: ``file:line:column``."""
+        """``file:line:column``, which editors and terminals turn into a link."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One fault of a spec."""
+    """One fault of a conf folder."""
 
     condition: Condition
     location: Location
     detail: str
-    """One sentence with the value in it and what is known beside it."""
+    """One sentence with the faulty value and the valid alternatives."""
     fix: str
     table: str | None = None
-    """The source table, as far as the file says it."""
+    """The source table, if the file names it."""
     value: str | None = None
-    """The faulty text; None where there is none or it must not be shown."""
+    """The faulty text; None if there is none or it must not be shown."""
     near_match: str | None = None
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        """Three lines: condition, place and table; the detail; the fix."""
+        """Three lines: condition, place and table; detail; fix."""
         table = f"   table {self.table}" if self.table else ""
         near = f" (did you mean `{self.near_match}`?)" if self.near_match else ""
         return f"{self.condition.name}  {self.location}{table}\n  {self.detail}{near}\n  fix: {self.fix}"
 
 
-class SpecError(Exception):
-    """A conf folder that cannot be used: every fault that it has."""
+class CdcError(Exception):
+    """Root of every error that cdc raises."""
+
+
+class SpecError(CdcError):
+    """A conf folder that cannot be used; lists every fault."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = in_reading_order(diagnostics)
@@ -91,12 +97,12 @@ class SpecError(Exception):
 
 
 def in_reading_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """By file and place, as someone mends them."""
+    """Sorted by file and place, the order in which they are fixed."""
     return tuple(sorted(diagnostics, key=lambda found: (found.location, found.condition.name, found.detail)))
 
 
 def near_match(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant, or None.
+    """The known word most like ``word``, or None if none is close.
 
     >>> near_match("Order_No", ["order_id", "order_no"])
     'order_no'

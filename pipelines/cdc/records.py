@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.errors import CdcError
 from cdc.spec.model import TableSpec
 
 _CAPTURE = "capture:"
@@ -68,7 +69,7 @@ _KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
 _KAFKA_FIXED = {"includeHeaders": "true"}
 
 
-class UnknownSource(ValueError):
+class UnknownSource(CdcError, ValueError):
     """``cdc.source`` is not set, or is not a known source."""
 
     def __init__(self, source: str | None) -> None:
@@ -80,7 +81,7 @@ class UnknownSource(ValueError):
         )
 
 
-class BadKafkaOptions(ValueError):
+class BadKafkaOptions(CdcError, ValueError):
     """``cdc.kafka.options`` is not a JSON object of strings."""
 
     def __init__(self, text: str) -> None:

@@ -7,13 +7,14 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium.decode import changes
+from cdc.errors import CdcError
 from cdc.spec.model import TableSpec
 
 SETTING = "cdc.replay_rejects"
 _NAME = re.compile(r"\w{1,60}", re.ASCII)
 
 
-class BadReplay(ValueError):
+class BadReplay(CdcError, ValueError):
     """The value of ``cdc.replay_rejects`` is not a name."""
 
     def __init__(self, text: str) -> None:

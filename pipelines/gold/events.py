@@ -1,4 +1,4 @@
-"""Gold: what follows from a connector's events: the columns that tables have had, how alive the connector is."""
+"""Gold: views of a connector's events: definitions of columns over time, liveness of the connector."""
 
 from pyspark import pipelines as dp
 
@@ -13,11 +13,11 @@ def declare(connector: ConnectorSpec, kind: EventKind, view: str) -> None:
         name=event_view_dataset(connector, view),
         comment=f"{view.capitalize()} of connector {connector.name}, from its {kind.name}",
     )
-    def of_events():
+    def event_view():
         return kind.views[view](spark.read.table(events_dataset(connector, kind.name)))
 
 
-for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for connector in load_connectors(spark):
     for kind in event_kinds(connector):
         for view in kind.views:
             declare(connector, kind, view)

@@ -1,4 +1,4 @@
-"""Gold: what is remarkable in the changes: ties, inversions, LSNs running backwards, fields that no spec knows."""
+"""Gold: anomalies in the changes: ties, inversions, positions running backwards, fields not in the spec."""
 
 from itertools import groupby
 
@@ -13,13 +13,12 @@ def declare(connector: ConnectorSpec, tables: list[TableSpec]) -> None:
 
     @dp.materialized_view(
         name=findings_dataset(connector),
-        comment=f"What is remarkable in the changes of connector {connector.name}, by table",
+        comment=f"Anomalies in the changes of connector {connector.name}, by table",
     )
-    def remarkable():
+    def anomalies():
         return findings({table: spark.read.table(changes_dataset(table)) for table in tables})
 
 
 if wants_findings(spark):
-    every = load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector"))
-    for connector, tables in groupby(every, key=lambda table: table.connector):
+    for connector, tables in groupby(load_tables(spark), key=lambda table: table.connector):
         declare(connector, list(tables))

@@ -1,4 +1,4 @@
-"""Gold: every state that a row of the source has had, and when."""
+"""Gold: every version of each source row, with its validity interval."""
 
 from pyspark import pipelines as dp
 
@@ -11,13 +11,13 @@ def declare(table: TableSpec) -> None:
 
     @dp.materialized_view(
         name=history_dataset(table),
-        comment=f"Every version of each row of {table.source}, with the time for which it was valid",
+        comment=f"Every version of each row of {table.source}, with its validity interval",
         cluster_by=list(table.cluster_by) or None,
     )
     def versions():
         return history(spark.read.table(versions_dataset(table)), table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     if table.history and not table.append_only:
         declare(table)

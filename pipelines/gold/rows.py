@@ -18,6 +18,6 @@ def declare(table: TableSpec) -> None:
         return current_rows(spark.read.table(versions_dataset(table)), table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     if not table.append_only:
         declare(table)

@@ -1,15 +1,15 @@
-"""Silver: one typed row per change, with its place in the order of the source's commits."""
+"""Silver: one typed row per change, with its position in the order of the source's commits."""
 
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, changes, load_tables
-from cdc.names import COMMITTED_AT, changes_dataset, decoded_dataset
+from cdc.names import COMMITTED_AT, UNKNOWN, changes_dataset, decoded_dataset
 
 
 def declare(table: TableSpec) -> None:
-    """Declare silver.<table>_changes; changes that do not meet an expectation are counted and kept.
+    """Declare silver.<table>_changes; on violation of an expectation: count the change and keep it.
 
-    So are those with a field that the spec does not know: the source's table has grown.
+    A field that is not in the spec, after a column was added to the source, is a violation too.
     """
 
     @dp.table(
@@ -18,10 +18,10 @@ def declare(table: TableSpec) -> None:
         table_properties={"report.newest": COMMITTED_AT},
     )
     @dp.expect_all(table.expectations)
-    @dp.expect("no field unknown to the spec", "_unknown IS NULL")
+    @dp.expect("no field unknown to the spec", f"{UNKNOWN} IS NULL")
     def typed_changes():
         return changes(spark.readStream.table(decoded_dataset(table)), table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     declare(table)

@@ -1,4 +1,4 @@
-"""Silver: what became of each record, a change, a reject or one to ignore; JSON is parsed here and nowhere else."""
+"""Silver: the outcome of each record (change, reject or ignored); the only place where JSON is parsed."""
 
 from pyspark import pipelines as dp
 
@@ -7,12 +7,12 @@ from cdc.names import decoded_dataset, records_dataset
 
 
 def declare(table: TableSpec) -> None:
-    """Declare silver.<table>_decoded, seen by this pipeline only."""
+    """Declare silver.<table>_decoded, private to this pipeline."""
 
     @dp.table(name=decoded_dataset(table), comment=f"Outcome of each record of {table.topic}", private=True)
     def decoded():
         return decode(spark.readStream.table(records_dataset(table)), table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     declare(table)

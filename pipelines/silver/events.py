@@ -1,4 +1,4 @@
-"""Silver: what a connector says beside its rows: schema changes, transactions, heartbeats, notifications, signals."""
+"""Silver: a connector's own events: schema changes, transactions, heartbeats, notifications, signals."""
 
 from pyspark import pipelines as dp
 
@@ -14,6 +14,6 @@ def declare(connector: ConnectorSpec, kind: EventKind) -> None:
         return kind.read(spark.readStream.table(event_records_dataset(connector, kind.name)))
 
 
-for connector in load_connectors(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for connector in load_connectors(spark):
     for kind in event_kinds(connector):
         declare(connector, kind)

@@ -1,4 +1,4 @@
-"""Silver: the records that could not be decoded, each with its reason, raw."""
+"""Silver: raw records that could not be decoded, each with the reason."""
 
 from pyspark import pipelines as dp
 
@@ -18,5 +18,5 @@ def declare(table: TableSpec) -> None:
         return rejects(spark.readStream.table(decoded_dataset(table)), table)
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     declare(table)

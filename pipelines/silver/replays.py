@@ -1,4 +1,4 @@
-"""Silver: the rejects decoded once more, for each name that `cdc.replay_rejects` is given after a fix."""
+"""Silver: rejects decoded again after a fix, once for each name given to `cdc.replay_rejects`."""
 
 from pyspark import pipelines as dp
 
@@ -7,7 +7,7 @@ from cdc.names import changes_dataset, open_rejects_dataset, rejects_dataset, re
 
 
 def declare(table: TableSpec, name: str) -> None:
-    """Declare silver.<table>_replays, what of it goes to the changes, and silver.<table>_rejects_open."""
+    """Declare silver.<table>_replays, the flow of its changes, and silver.<table>_rejects_open."""
     replays, rejects = replays_dataset(table), rejects_dataset(table)
     dp.create_streaming_table(name=replays, comment=f"Outcome of each reject of {table.topic} in each replay")
 
@@ -16,14 +16,16 @@ def declare(table: TableSpec, name: str) -> None:
         return decode(spark.read.table(rejects), table)
 
     @dp.append_flow(target=changes_dataset(table), name=f"{table.name}_changes_of_replays")
-    def changes_at_last():
+    def replayed_changes():
         return changes_of_replays(spark.readStream.table(replays), table)
 
-    @dp.materialized_view(name=open_rejects_dataset(table), comment=f"Rejects of {table.topic} still to be mended")
+    @dp.materialized_view(
+        name=open_rejects_dataset(table), comment=f"Rejects of {table.topic} that no replay has resolved"
+    )
     def still_rejected():
         return open_rejects(spark.read.table(rejects), spark.read.table(replays))
 
 
 if name := replay(spark):
-    for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+    for table in load_tables(spark):
         declare(table, name)

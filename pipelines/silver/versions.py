@@ -1,4 +1,4 @@
-"""Silver: every version of each row, made from the changes by APPLY CHANGES (the current row where history is off)."""
+"""Silver: every version of each row (without history: the current row), made by APPLY CHANGES."""
 
 from pyspark import pipelines as dp
 
@@ -7,7 +7,7 @@ from cdc.names import COLUMNS_TO_UPDATE, IS_DELETE, changes_dataset, target_colu
 
 
 def declare(table: TableSpec) -> None:
-    """Declare silver.<table> and the flow that applies the changes to it."""
+    """Declare silver.<table> and the flow that applies the changes."""
     dp.create_streaming_table(
         name=versions_dataset(table),
         comment=table.comment or f"Versions of {table.source}",
@@ -27,6 +27,6 @@ def declare(table: TableSpec) -> None:
     )
 
 
-for table in load_tables(spark.conf.get("cdc.conf"), spark.conf.get("cdc.connector")):
+for table in load_tables(spark):
     if not table.append_only:
         declare(table)

@@ -1,4 +1,4 @@
-"""The demo as someone runs it in a clone: what it shows, what it leaves, and what it leaves alone."""
+"""The demo in a clone: what it prints, what it writes, and what it leaves unchanged."""
 
 import os
 import shutil
@@ -19,11 +19,11 @@ _PARTS = ("conf", "demo", "pipelines", "tools")
 
 @dataclass(frozen=True)
 class Played:
-    """A demo that has run in a copy of the checkout, its standard output a pipe."""
+    """A demo run in a copy of the checkout, with a pipe as its standard output."""
 
     checkout: Path
     before: frozenset[Path]
-    """The copy's files and folders before."""
+    """The copy's files and folders before the run."""
     temporary: Path
     status: int
     output: str
@@ -51,7 +51,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return Played(checkout, before, temporary, run.returncode, run.stdout, run.stderr)
 
 
-def test_it_ends_well(played: Played) -> None:
+def test_it_succeeds(played: Played) -> None:
     assert played.status == 0, played.errors
     assert played.output.count("update COMPLETED in") == 3
 
@@ -74,7 +74,7 @@ def test_it_shows_orders_one_history_and_the_rejects(played: Played) -> None:
 
 
 def test_its_tables_fit_a_terminal_of_100_columns(played: Played) -> None:
-    # What goes on longer is a path or a command to copy.
+    # Only paths and commands to copy are longer.
     long = [line for line in played.output.splitlines() if len(line.rstrip()) > 100]
     assert all(str(played.checkout) in line or ".databricks" in line for line in long), long
 
@@ -91,16 +91,16 @@ def test_it_writes_into_its_storage_only(played: Played) -> None:
 
 def test_a_folder_with_other_things_in_it_is_not_emptied(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    told = CliRunner().invoke(main, ["--storage", str(tmp_path)])
-    assert told.exit_code == 1
-    assert "thesis.txt" in told.output
+    result = CliRunner().invoke(main, ["--storage", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "thesis.txt" in result.output
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
-def test_a_broker_begins_anew_and_so_must_the_tables() -> None:
-    told = CliRunner().invoke(main, ["--kafka", "--keep"])
-    assert told.exit_code == 2
-    assert "do not go together" in told.output
+def test_a_broker_starts_empty_and_so_must_the_tables() -> None:
+    result = CliRunner().invoke(main, ["--kafka", "--keep"])
+    assert result.exit_code == 2
+    assert "do not go together" in result.output
 
 
 def _entries(folder: Path) -> frozenset[Path]:

@@ -1,4 +1,4 @@
-"""The notebook, run here over the shop's tables, cell after cell."""
+"""The notebook, run locally on the shop's tables, cell by cell."""
 
 import pytest
 from demo import notebook, shop
@@ -17,6 +17,6 @@ def test_one_order_is_followed_to_its_records(staged_shop: StagedShop, capsys: p
     assert {"BROKEN_JSON", "MISSING_KEY", "WRONG_TYPE"} <= {row[0] for row in cells if len(row) == 4}
 
 
-def test_a_workspace_takes_it_for_a_notebook() -> None:
+def test_a_workspace_recognizes_it_as_a_notebook() -> None:
     for file in (shop.CHECKOUT / "notebooks").iterdir():
         assert file.read_text().startswith("# Databricks notebook source\n"), file

@@ -1,4 +1,4 @@
-"""A conf folder with faults: the update is refused before anything is written, and each fault is told once."""
+"""A conf folder with faults: the update fails before anything is written, and each fault is reported once."""
 
 import shutil
 from pathlib import Path
@@ -15,7 +15,7 @@ _FAULTS = ("UNKNOWN_KEY_COLUMN", "UNKNOWN_FIELD", "DUPLICATE_TABLE_NAME")
 
 @pytest.fixture(scope="module")
 def faulty(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """The shop with an unknown key column, a misspelt field and two tables of one name."""
+    """The shop with an unknown key column, a misspelt field and two tables with the same name."""
     folder = tmp_path_factory.mktemp("faulty")
     tables = shutil.copytree(shop.CONF, folder / "conf") / "tables" / "shop"
     _replace(tables / "orders.yml", "key: [order_id]", "key: [order_no]")
@@ -40,27 +40,27 @@ def test_nothing_is_written(faulty: Shop, refusal: str) -> None:
 
 
 @pytest.mark.parametrize("condition", _FAULTS)
-def test_each_fault_is_told_once(refusal: str, condition: str) -> None:
+def test_each_fault_is_reported_once(refusal: str, condition: str) -> None:
     assert refusal.count(f"{condition}  ") == 1
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("place", "expected"),
     [
         ("orders.yml:3:7", "did you mean `order_id`?"),
         ("products.yml:13:1", "did you mean `expectations`?"),
         ("customers.yml:2:8", "clients.yml:2"),
     ],
 )
-def test_each_fault_has_its_place_and_its_fix(faulty: Shop, refusal: str, place: str, told: str) -> None:
+def test_each_fault_has_its_place_and_its_fix(faulty: Shop, refusal: str, place: str, expected: str) -> None:
     lines = refusal.splitlines()
     at = next(number for number, line in enumerate(lines) if place in line)
     assert str(faulty.conf / "tables" / "shop" / place) in lines[at]
-    assert told in lines[at + 1]
+    assert expected in lines[at + 1]
     assert lines[at + 2].strip().startswith("fix: ")
 
 
-def test_mended_it_runs(faulty: Shop, refusal: str) -> None:
+def test_a_fixed_folder_runs(faulty: Shop, refusal: str) -> None:
     shutil.rmtree(faulty.conf)
     shutil.copytree(shop.CONF, faulty.conf)
     assert len(faulty.pipeline.dry_run().nodes) == 28

@@ -1,4 +1,4 @@
-"""`python -m cdc check-connector`: what connector configurations mean, and the spec that fits them."""
+"""`python -m cdc check-connector`: what connector configurations mean, and the matching spec."""
 
 import json
 from collections.abc import Mapping
@@ -110,7 +110,7 @@ def run(tmp_path: Path, content: str) -> Result:
 
 
 def spec_of(tmp_path: Path, settings: Mapping[str, str]) -> ConnectorSpec:
-    """The printed spec, read as a conf folder has it."""
+    """The printed spec, as read from a conf folder."""
     files = {"connectors/shop.yml": fitting_spec(Config(settings)), "tables/shop/t.yml": TABLE}
     conf = read_conf(write_conf(tmp_path, files))
     assert conf.faults == ()
@@ -140,7 +140,7 @@ def test_nothing_is_lost_with_a_careful_connector() -> None:
     ],
     ids=["unwrapped", "routed", "avro", "old", "lossy", "postgres"],
 )
-def test_what_is_lost_is_told(settings: Mapping[str, str], expected: set[str]) -> None:
+def test_what_is_lost_is_reported(settings: Mapping[str, str], expected: set[str]) -> None:
     assert lost(settings) == expected
 
 
@@ -152,13 +152,13 @@ def test_flattened_records_with_their_position_are_good() -> None:
     assert lost(UNWRAPPED | renamed) == {"transforms.unwrap.add.fields"}
 
 
-def test_the_gravest_comes_first() -> None:
+def test_the_most_severe_comes_first() -> None:
     found = [list(Level).index(each.level) for each in advice(Config(LOSSY))]
     assert found == sorted(found)
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_advice_against_something_says_what_to_do(name: str) -> None:
+def test_every_loss_has_a_fix(name: str) -> None:
     for each in advice(Config(EVERY[name])):
         assert each.meaning.endswith(".")
         assert each.fix or each.level is not Level.LOST
@@ -219,7 +219,7 @@ def test_the_command_prints_advice_a_count_and_the_spec(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '"x"', '{"config": []}', '{"config": {"a": {"b": 1}}}'])
-def test_what_is_no_configuration_is_refused_in_words(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_not_a_configuration_is_rejected(tmp_path: Path, content: str) -> None:
     result = run(tmp_path, content)
     assert result.exit_code == 1
     assert "a connector configuration is JSON" in result.output

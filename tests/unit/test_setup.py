@@ -1,4 +1,4 @@
-"""tools/setup.sh: what is missing is told in one line, what is done already is not done again."""
+"""tools/setup.sh: a missing prerequisite is reported in one line, and finished steps are skipped."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ esac
 
 
 class Machine:
-    """A checkout, and a machine that has only what a test puts there."""
+    """A checkout, and a machine that has only what a test installs."""
 
     def __init__(self, folder: Path) -> None:
         self.programs = folder / "bin"
@@ -74,7 +74,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def complaint(machine: Machine, **environment: str) -> str:
-    """The only line that a set-up prints which cannot begin."""
+    """The only line printed by a setup that cannot start."""
     result = machine.set_up(**environment)
     assert (result.returncode, result.stdout, machine.done()) == (1, "", [])
     assert result.stderr.count("\n") == 1
@@ -86,20 +86,20 @@ def test_without_java(machine: Machine) -> None:
     assert complaint(machine) == str(JavaMissing.from_absence(None))
 
 
-def test_with_a_java_home_that_is_not_there(machine: Machine) -> None:
+def test_with_a_java_home_that_does_not_exist(machine: Machine) -> None:
     machine.has_python()
     machine.has_java("17.0.2")
     assert complaint(machine, JAVA_HOME="/no/such") == str(JavaMissing.from_absence("/no/such/bin/java"))
 
 
-@pytest.mark.parametrize(("told", "version"), [("11.0.22", "11"), ("1.8.0_402", "8"), ("16", "16")])
-def test_with_an_old_java(machine: Machine, told: str, version: str) -> None:
+@pytest.mark.parametrize(("stated", "version"), [("11.0.22", "11"), ("1.8.0_402", "8"), ("16", "16")])
+def test_with_an_old_java(machine: Machine, stated: str, version: str) -> None:
     machine.has_python()
-    java = machine.has_java(told)
+    java = machine.has_java(stated)
     assert complaint(machine) == str(JavaMissing.from_version(str(java), version))
 
 
-def test_with_a_java_that_is_none(machine: Machine) -> None:
+def test_with_a_java_that_is_not_java(machine: Machine) -> None:
     machine.has_python()
     machine.has("java", "echo 'Unable to locate a Java Runtime.' >&2; exit 1")
     assert "is Java of no known version; install one" in complaint(machine)
@@ -157,5 +157,5 @@ def test_a_checkout_that_was_moved_gets_a_new_environment(machine: Machine) -> N
 def test_the_checkout_s_own_python_finds_the_engine() -> None:
     outside = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-m", "dlt_local", "--help"]
-    told = subprocess.run(command, env=outside, cwd="/", capture_output=True, text=True, check=True)
-    assert told.stdout.startswith("Usage: python -m dlt_local")
+    run = subprocess.run(command, env=outside, cwd="/", capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("Usage: python -m dlt_local")

@@ -55,7 +55,7 @@ def test_check_prints_all_faults_and_fails(tmp_path: Path) -> None:
     assert result.output.endswith(f"5 faults in {tmp_path}\n")
 
 
-def test_check_can_look_at_one_connector(tmp_path: Path) -> None:
+def test_check_can_be_limited_to_one_connector(tmp_path: Path) -> None:
     files = {
         "tables/shop/orders.yml": TABLE,
         "connectors/shop.yml": "topic_prefix: s",
@@ -82,7 +82,7 @@ def test_scaffold_prints_specs(tmp_path: Path) -> None:
     )
 
 
-def test_scaffold_writes_a_folder_that_loads_and_keeps_what_is_there(tmp_path: Path) -> None:
+def test_scaffold_writes_a_folder_that_loads_and_keeps_existing_files(tmp_path: Path) -> None:
     write_conf(tmp_path / "conf", {"connectors/shop.yml": "topic_prefix: mine"})
     (tmp_path / "captures").mkdir()
     capture(tmp_path / "captures" / "a.jsonl", "shop.dbo.orders", "shop.dbo.lines")
@@ -105,15 +105,15 @@ def test_scaffold_writes_a_folder_that_loads_and_keeps_what_is_there(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [("", "no schema-change record"), ("{}\n{not json\n", "c.jsonl:2: the line is not JSON")],
     ids=["nothing there", "no JSON"],
 )
-def test_scaffold_says_why_it_has_nothing_to_write(tmp_path: Path, text: str, told: str) -> None:
+def test_scaffold_reports_why_it_has_nothing_to_write(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "c.jsonl").write_text(text, encoding="utf-8")
     result = run("scaffold", "--connector", "shop", "--capture", tmp_path / "c.jsonl")
     assert result.exit_code == 1
-    assert told in result.output
+    assert message in result.output
 
 
 def test_schemas_are_copied_into_a_conf_folder(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The JSON Schemas, the model, docs/table-spec.md and conf/schema say the same."""
+"""The JSON Schemas, the model, docs/table-spec.md and conf/schema agree."""
 
 import re
 from pathlib import Path
@@ -41,14 +41,14 @@ def test_the_conf_folders_schemas_are_the_codes(kind: Kind) -> None:
 def test_a_schema_is_a_schema_and_describes_every_field(kind: Kind) -> None:
     Draft202012Validator.check_schema(dict(schema(kind)))
     fields = {**schema(kind)["properties"], **field_schema(kind, ("columns", "id")).get("properties", {})}
-    assert [name for name, said in fields.items() if not resolved(said).get("description")] == []
+    assert [name for name, field in fields.items() if not resolved(field).get("description")] == []
 
 
 def test_a_connectors_defaults_are_the_schemas() -> None:
     built_in = ConnectorSpec("shop", "shopserver")
     of_schema = {
-        name: resolved(said)["default"]
-        for name, said in schema("connector")["properties"].items()
+        name: resolved(field)["default"]
+        for name, field in schema("connector")["properties"].items()
         if name not in ("topic_prefix", "topics", *POLICIES)
     }
     assert {name: getattr(built_in, name) for name in of_schema} == of_schema
@@ -57,16 +57,16 @@ def test_a_connectors_defaults_are_the_schemas() -> None:
 def test_a_tables_and_a_columns_defaults_are_the_schemas() -> None:
     column = ColumnSpec("id", SourceType("int"), "id")
     table = TableSpec("s.d.t", "t", ConnectorSpec("shop", "s"), "topic", ("id",), (column,))
-    told = {name: field_schema("table", (name,)).get("default") for name in schema("table")["properties"]}
+    defaults = {name: field_schema("table", (name,)).get("default") for name in schema("table")["properties"]}
     for name in ("history", "shared_topic", "append_only"):
-        assert getattr(table, name) == told[name]
-    assert (table.expectations, list(table.cluster_by)) == (told["expectations"], told["cluster_by"])
-    assert table.tombstone_retention_seconds == seconds(str(told["tombstone_retention"]))
-    assert (column.unavailable, column.overflow) == (told["unavailable"], told["overflow"])
+        assert getattr(table, name) == defaults[name]
+    assert (table.expectations, list(table.cluster_by)) == (defaults["expectations"], defaults["cluster_by"])
+    assert table.tombstone_retention_seconds == seconds(str(defaults["tombstone_retention"]))
+    assert (column.unavailable, column.overflow) == (defaults["unavailable"], defaults["overflow"])
     assert (column.zone, column.null_is_unchanged) == (None, False)
-    assert (told["datetime_zone"], told["large_nulls"], told["on_missing"]) == ("none", "as_null", None)
+    assert (defaults["datetime_zone"], defaults["large_nulls"], defaults["on_missing"]) == ("none", "as_null", None)
 
 
 def test_defaults_yml_has_the_tables_defaults() -> None:
-    for name, said in schema("defaults")["properties"].items():
-        assert resolved(said).get("default") == field_schema("table", (name,)).get("default")
+    for name, field in schema("defaults")["properties"].items():
+        assert resolved(field).get("default") == field_schema("table", (name,)).get("default")

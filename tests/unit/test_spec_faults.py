@@ -1,43 +1,47 @@
 """Every fault of a conf folder, word for word.
 
-A case is a file of spec_faults/: why it matters, the conf folder's files, and what `check` says of them.
-`UPDATE_GOLDEN=1 pytest tests/unit/test_spec_faults.py` writes the texts anew; their diff is the review.
+A case is a file of spec_faults/: why it matters, the conf folder's files, and what `check` reports.
+`UPDATE_GOLDEN=1 pytest tests/unit/test_spec_faults.py` rewrites the reports; review their diff.
 """
 
+import importlib
+import inspect
 import os
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 from tests.support.conf_folder import write_conf
 
-from cdc.errors import Condition, SpecError
+import cdc
+from cdc.errors import CdcError, Condition, SpecError
 from cdc.spec.load import load_tables, read_conf
 
 CASES = {path.stem: path for path in sorted((Path(__file__).parent / "spec_faults").glob("*.txt"))}
-SAYS = "=== says\n"
+REPORTED = "=== reported\n"
 FILE = re.compile(r"^--- conf/(\S+)\n(.*?)(?=^--- conf/|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
-    """Writes the files of the case that the parameter names; gives what `check` shall say of them."""
-    case, _, expected = CASES[request.param].read_text(encoding="utf-8").partition(SAYS)
+    """Writes the files of the case named by the parameter; returns the expected report."""
+    case, _, expected = CASES[request.param].read_text(encoding="utf-8").partition(REPORTED)
     write_conf(tmp_path / "conf", dict(FILE.findall(case)))
     monkeypatch.chdir(tmp_path)
     return str(expected)
 
 
 @pytest.mark.parametrize(("written", "name"), [(name, name) for name in CASES], indirect=["written"], ids=CASES)
-def test_each_fault_is_told_with_place_value_and_fix(written: str, name: str) -> None:
+def test_each_fault_is_reported_with_place_value_and_fix(written: str, name: str) -> None:
     conf = read_conf("conf")
     found = (*conf.faults, *conf.warnings)
-    said = "\n\n".join(map(str, found)) + "\n"
+    reported = "\n\n".join(map(str, found)) + "\n"
     if os.environ.get("UPDATE_GOLDEN"):
-        case = CASES[name].read_text(encoding="utf-8").partition(SAYS)[0]
-        CASES[name].write_text(f"{case}{SAYS}{said}", encoding="utf-8")
-        written = said
-    assert said == written
+        case = CASES[name].read_text(encoding="utf-8").partition(REPORTED)[0]
+        CASES[name].write_text(f"{case}{REPORTED}{reported}", encoding="utf-8")
+        written = reported
+    assert reported == written
     assert name == "twelve_at_once" or name.upper() in {each.condition.name for each in found}
 
 
@@ -51,7 +55,7 @@ def test_twelve_faults_are_reported_at_once(written: str) -> None:
         load_tables("conf")
     assert str(raised.value).startswith("the conf folder has 12 faults\n\nUNKNOWN_FIELD  conf/connectors")
     assert [str(fault.location) for fault in raised.value.diagnostics] == [
-        "conf/connectors/shop.yml:2:1",  # snapshot_mode is no field
+        "conf/connectors/shop.yml:2:1",  # snapshot_mode is not a field
         "conf/connectors/shop.yml:3:10",  # schemas: sometimes
         "conf/defaults.yml:1:10",  # history: off
         "conf/tables/shop/customers.yml:2:7",  # custmer_id
@@ -82,7 +86,15 @@ def test_a_secret_in_broken_yaml_is_shown_nowhere(tmp_path: Path) -> None:
     assert "hunter2" not in repr(fault)
 
 
-def test_a_reference_to_a_secret_is_no_secret_but_has_no_place_in_a_spec_either(tmp_path: Path) -> None:
+def test_a_reference_to_a_secret_is_not_a_secret_but_does_not_belong_in_a_spec(tmp_path: Path) -> None:
     text = 'topic_prefix: shopserver\npassword: "{{secrets/kafka/password}}"\n'
     (fault,) = read_conf(write_conf(tmp_path, {"connectors/shop.yml": text})).faults
     assert fault.condition is Condition.UNKNOWN_FIELD
+
+
+def test_every_error_of_cdc_has_one_root() -> None:
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(cdc.__path__, "cdc.")]
+    classes = {each for module in modules for _, each in inspect.getmembers(module, inspect.isclass)}
+    errors = {each for each in classes if issubclass(each, Exception) and each.__module__.startswith("cdc.")}
+    assert {each.__name__ for each in errors if not issubclass(each, CdcError | Warning)} == set()
+    assert SpecError in errors

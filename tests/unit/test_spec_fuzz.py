@@ -1,4 +1,4 @@
-"""A property: whatever stands in a conf folder, it is read or told what is wrong; nothing is raised."""
+"""Property: whatever a conf folder contains, it is read or its faults are reported; nothing is raised."""
 
 from pathlib import Path
 from random import Random
@@ -37,7 +37,7 @@ ODD = ["", "~", "7", "-1", "1e400", ".nan", "true", "[]", "{}", "[[a]]", "{a: {b
 
 
 def damaged(text: str, random: Random) -> str:
-    """The text with one stretch of it cut out, moved, or replaced by something odd."""
+    """The text with one part removed, moved, or replaced by something odd."""
     start, end = sorted(random.sample(range(len(text) + 1), 2))
     end = min(end, start + random.choice([1, 3, 10, 40]))
     filling = random.choice(["", *ODD, text[end : end + 12], "\t", "\n", ": ", ",", "\x00", "é", "}"])
@@ -45,7 +45,7 @@ def damaged(text: str, random: Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_damaged_files_are_told_and_never_raise(tmp_path: Path, seed: int) -> None:
+def test_damaged_files_are_reported_and_never_raise(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     files = {name: damaged(text, random) if random.random() < 0.7 else text for name, text in FILES.items()}
     conf = read_conf(write_conf(tmp_path, files))

@@ -1,4 +1,4 @@
-"""What a conf folder says becomes a TableSpec with every default filled in."""
+"""A conf folder becomes TableSpecs with every default filled in."""
 
 import ast
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_the_smallest_table_gets_every_default(tmp_path: Path) -> None:
     )
 
 
-def test_everything_that_a_table_can_say_arrives(tmp_path: Path) -> None:
+def test_every_field_of_a_table_is_read(tmp_path: Path) -> None:
     spec = one_table(
         tmp_path,
         """\
@@ -73,7 +73,7 @@ def test_everything_that_a_table_can_say_arrives(tmp_path: Path) -> None:
     assert spec.tombstone_retention_seconds == 604_800
 
 
-def test_everything_that_a_connector_can_say_arrives(tmp_path: Path) -> None:
+def test_every_field_of_a_connector_is_read(tmp_path: Path) -> None:
     connector = """\
         topic_prefix: till
         incarnation: 2
@@ -129,7 +129,7 @@ def test_the_nearest_policy_wins(tmp_path: Path) -> None:
         connector="{topic_prefix: s, unavailable: reject, overflow: keep, datetime_zone: Asia/Tokyo}",
         defaults="{overflow: repair, datetime_zone: UTC, large_nulls: unchanged, on_missing: reject}",
     )
-    told = {
+    policies = {
         column.name: (
             column.unavailable,
             column.overflow,
@@ -139,7 +139,7 @@ def test_the_nearest_policy_wins(tmp_path: Path) -> None:
         )
         for column in spec.columns
     }
-    assert told == {
+    assert policies == {
         "id": ("merge", "keep", None, False, "reject"),
         "by_default": ("merge", "keep", "Asia/Tokyo", False, "reject"),
         "of_its_own": ("merge", "reject", None, False, "as_null"),
@@ -158,7 +158,7 @@ def test_the_nearest_policy_wins(tmp_path: Path) -> None:
     ],
     ids=["built in", "by defaults", "table over defaults", "by table", "tracking is history"],
 )
-def test_a_tables_own_word_on_history_wins(tmp_path: Path, table: str, defaults: str, expected: bool) -> None:
+def test_a_tables_own_history_wins(tmp_path: Path, table: str, defaults: str, expected: bool) -> None:
     text = f"table: shop.dbo.orders\nkey: [id]\ncolumns: {{id: int}}\n{table}\n"
     assert one_table(tmp_path, text, defaults=defaults or "{}").history is expected
 
@@ -181,7 +181,7 @@ def test_a_table_without_a_key_is_append_only_with_a_warning(tmp_path: Path) -> 
     assert (spec.append_only, spec.key, spec.history) == (True, (), False)
 
 
-def test_columns_may_be_called_as_yaml_words(tmp_path: Path) -> None:
+def test_columns_can_be_named_like_yaml_words(tmp_path: Path) -> None:
     spec = one_table(
         tmp_path,
         """\
@@ -220,7 +220,7 @@ def two_connectors(conf: Path) -> Path:
     )
 
 
-def test_tables_come_by_connector_and_name(tmp_path: Path) -> None:
+def test_tables_are_ordered_by_connector_and_name(tmp_path: Path) -> None:
     tables = load_tables(two_connectors(tmp_path))
     assert [(table.connector.name, table.name) for table in tables] == [
         ("north", "d"),
@@ -229,7 +229,7 @@ def test_tables_come_by_connector_and_name(tmp_path: Path) -> None:
     ]
 
 
-def test_one_connector_can_be_loaded_alone_whatever_the_others_say(tmp_path: Path) -> None:
+def test_one_connector_can_be_loaded_alone_even_if_others_have_faults(tmp_path: Path) -> None:
     conf = two_connectors(tmp_path)
     write_conf(conf, {"connectors/north.yml": "nonsense", "tables/east/x.yml": "{}"})
     assert [table.name for table in load_tables(conf, "south")] == ["b", "c"]
@@ -237,9 +237,10 @@ def test_one_connector_can_be_loaded_alone_whatever_the_others_say(tmp_path: Pat
     assert load_tables(two_connectors(tmp_path / "all"), "") == load_tables(tmp_path / "all")
 
 
-def test_an_unknown_connector_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_an_unknown_connector_is_reported_with_the_existing_ones(tmp_path: Path) -> None:
     with pytest.raises(
-        SpecError, match=r"no file connectors/sooth\.yml; there are: north, south \(did you mean `south`"
+        SpecError,
+        match=r"connectors/sooth\.yml does not exist; existing connectors: north, south \(did you mean `south`",
     ):
         load_tables(two_connectors(tmp_path), "sooth")
 
@@ -250,7 +251,7 @@ def test_a_missing_folder_is_one_fault(tmp_path: Path) -> None:
     assert str(tmp_path / "cnof") in fault.detail
 
 
-def test_a_faulty_connector_leaves_its_tables_faults_to_be_seen(tmp_path: Path) -> None:
+def test_the_tables_of_a_faulty_connector_are_still_checked(tmp_path: Path) -> None:
     conf = one_faulty(tmp_path, "{table: shop.dbo.orders, key: [ident], columns: {id: int}}", connector="kind: oracle")
     assert [fault.condition.name for fault in conf.faults] == [
         "MISSING_FIELD",
@@ -264,7 +265,7 @@ def test_a_spec_without_a_key_cannot_be_built() -> None:
     connector = ConnectorSpec("shop", "shopserver")
     with pytest.raises(ValueError, match=r"shop\.dbo\.orders has no key"):
         TableSpec("shop.dbo.orders", "orders", connector, "topic", key=(), columns=())
-    with pytest.raises(ValueError, match=r"key columns that are no columns: \['id'\]"):
+    with pytest.raises(ValueError, match=r"key columns not among its columns: \['id'\]"):
         TableSpec("shop.dbo.orders", "orders", connector, "topic", key=("id",), columns=())
 
 

@@ -45,7 +45,7 @@ ID = column("id", "int", 10, 0, optional=False)
         (column("a", "time", 8, 0), "a: time(0)"),
         (column("a", "datetime", 23, 3), "a: datetime"),
         (column("a", "timestamp", 8, optional=False), "a: rowversion not null"),
-        (column("a", "geography", 2147483647), "a: {exclude: true} # geography: the connector leaves it out"),
+        (column("a", "geography", 2147483647), "a: {exclude: true} # geography: the connector omits it"),
         (column("version", "int", 10, 0), "version: {type: int, rename: source_version}"),
         (column("Order No", "decimal", 9, 0), '"Order No": {type: "decimal(9,0)", rename: Order_No}'),
         (column("_op", "char", 1), "_op: {type: char(1), rename: op}"),
@@ -57,7 +57,7 @@ def test_a_column_is_one_line(described: Any, line: str) -> None:
     assert table_yaml(table, "orders").splitlines()[-1] == f"  {line}"
 
 
-def test_the_last_description_of_a_table_counts() -> None:
+def test_the_last_description_of_a_table_wins() -> None:
     records = [
         change("shop.dbo.orders", ID, column("added", "bit"), kind="ALTER", offset=7),
         change("shop.dbo.orders", ID, offset=1),
@@ -70,7 +70,7 @@ def test_the_last_description_of_a_table_counts() -> None:
     )
 
 
-def test_records_that_are_no_schema_changes_are_passed_over() -> None:
+def test_records_that_are_not_schema_changes_are_ignored() -> None:
     others: list[dict[str, Any]] = [
         {"payload": None},
         {"payload": "{broken"},
@@ -92,7 +92,7 @@ def test_a_table_without_a_primary_key_becomes_append_only() -> None:
     assert table_yaml(table, "log").splitlines()[2].startswith("append_only: true")
 
 
-def test_tables_of_one_name_are_named_by_their_schemas_too() -> None:
+def test_tables_with_the_same_name_get_their_schema_as_a_prefix() -> None:
     names = ("shop.dbo.orders", "shop.archive.orders", "shop.dbo.Order Lines", "shop.dbo.2024")
     tables = source_tables(change(name, ID) for name in names)
     assert dataset_names(tables) == {
@@ -104,7 +104,7 @@ def test_tables_of_one_name_are_named_by_their_schemas_too() -> None:
     assert "name: dbo_orders" in table_yaml(tables[-1], "dbo_orders")
 
 
-def test_the_shops_specs_are_what_its_connector_says_of_the_tables(tmp_path: Path) -> None:
+def test_the_shops_specs_match_its_connectors_schema_changes(tmp_path: Path) -> None:
     lines = [line for file in (ROOT / "demo/captures").glob("[1-3]-*.jsonl") for line in file.open(encoding="utf-8")]
     shop = {table.source: table for table in source_tables(map(json.loads, lines))}
     for spec in load_tables(ROOT / "conf", "shop"):

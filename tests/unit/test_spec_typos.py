@@ -1,4 +1,4 @@
-"""A property: any field name with any one typo is reported in its line, with the name that was meant."""
+"""Property: any field name with any single typo is reported at its line, with the intended name."""
 
 import string
 from collections.abc import Iterator, Mapping
@@ -23,15 +23,15 @@ PLACES: Mapping[Kind, tuple[str, list[str]]] = {
 
 
 def fields() -> Iterator[tuple[Kind, str, Any]]:
-    """Each optional top-level field with a value that it may have."""
+    """Each optional top-level field with a valid value."""
     for kind in PLACES:
-        for name, said in schema(kind)["properties"].items():
+        for name, field in schema(kind)["properties"].items():
             if name not in schema(kind).get("required", ()):
-                yield kind, name, value_of(resolved(said))
+                yield kind, name, value_of(resolved(field))
 
 
-def value_of(said: Mapping[str, Any]) -> Any:
-    return (said.get("examples") or said.get("enum") or [said.get("default")])[0]
+def value_of(field: Mapping[str, Any]) -> Any:
+    return (field.get("examples") or field.get("enum") or [field.get("default")])[0]
 
 
 def misspelt(name: str, random: Random) -> str:
@@ -48,7 +48,7 @@ def misspelt(name: str, random: Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_misspelt_field_is_found_where_it_stands(tmp_path: Path, seed: int) -> None:
+def test_a_misspelt_field_is_found_at_its_place(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     for number, (kind, name, value) in enumerate(fields()):
         typo = misspelt(name, random)
@@ -59,16 +59,16 @@ def test_a_misspelt_field_is_found_where_it_stands(tmp_path: Path, seed: int) ->
         files = {PLACES["table"][0]: "\n".join(TABLE), PLACES["connector"][0]: "topic_prefix: shopserver"}
         conf = write_conf(tmp_path / str(number), files | {file: "\n".join(lines) + "\n"})
         found = [fault for fault in read_conf(conf).faults if fault.condition is Condition.UNKNOWN_FIELD]
-        told = [(fault.location.line, fault.location.column, fault.value, fault.near_match) for fault in found]
-        assert told == [(line, 1, typo, name)], f"seed={seed}: {typo} in {file}"
+        reported = [(fault.location.line, fault.location.column, fault.value, fault.near_match) for fault in found]
+        assert reported == [(line, 1, typo, name)], f"seed={seed}: {typo} in {file}"
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_misspelt_field_of_a_column_is_found_where_it_stands(tmp_path: Path, seed: int) -> None:
+def test_a_misspelt_field_of_a_column_is_found_at_its_place(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
-    for name, said in field_schema("table", ("columns", "id"))["properties"].items():
+    for name, field in field_schema("table", ("columns", "id"))["properties"].items():
         typo = misspelt(name, random)
-        column = f"  total: {{type: decimal, {typo}: {flow(value_of(resolved(said)))}}}"
+        column = f"  total: {{type: decimal, {typo}: {flow(value_of(resolved(field)))}}}"
         text = "\n".join([*TABLE[:2], "columns:", "  id: int", column])
         conf = write_conf(tmp_path / name, {"tables/shop/orders.yml": text})
         (fault,) = (each for each in read_conf(conf).faults if each.condition is Condition.UNKNOWN_FIELD)
@@ -77,7 +77,7 @@ def test_a_misspelt_field_of_a_column_is_found_where_it_stands(tmp_path: Path, s
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_misspelt_key_column_is_found_where_it_stands(tmp_path: Path, seed: int) -> None:
+def test_a_misspelt_key_column_is_found_at_its_place(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     columns = ["order_number", "line_number", "customer", "placed_at", "currency"]
     name = random.choice(columns)

@@ -1,10 +1,10 @@
-"""Records from Debezium's real SQL Server connector, with no SQL Server at hand.
+"""Records from Debezium's real SQL Server connector, without a SQL Server.
 
-A stand-in for the JDBC driver (``src/``) answers the connector's statements from a scripted history;
-everything downstream of it is Debezium's own code. README.md explains the scenarios.
+A fake JDBC driver (``src/``) answers the connector's statements from a scripted history; everything downstream of it
+is Debezium's code. README.md explains the scenarios.
 
-What this shows: envelope, encodings, keys, headers, tombstones, snapshots and incremental snapshots, order of
-emission, what a restart does. What it cannot show: that a real SQL Server would log just these rows.
+Realistic: envelope, encodings, keys, headers, tombstones, snapshots and incremental snapshots, order of emission,
+restarts. Not covered: which rows a real SQL Server would log.
 """
 
 from tools.sqlserver_connector.connector import ConnectorFailed, Emitted, emitted

@@ -1,4 +1,4 @@
-"""The command line: play a scenario to the connector, write what it emits as a capture."""
+"""Command line: play a scenario to the connector and capture the records that it emits."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,9 @@ from tools.sqlserver_connector.repeatable import repeatable
 @click.argument("scenario", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("properties", nargs=-1, metavar="[PROPERTY=VALUE]...")
-@click.option("--with-schema", is_flag=True, help="Values as {schema, payload}, as Connect writes them by default.")
+@click.option("--with-schema", is_flag=True, help="Write values as {schema, payload}, Connect's default.")
 @click.option("--connector-version", "version", type=click.Choice(VERSIONS), default=VERSIONS[0], show_default=True)
-@click.option("--topic", "topics", multiple=True, help="Only the records of this topic; may be repeated.")
+@click.option("--topic", "topics", multiple=True, help="Only the records of this topic; repeatable.")
 def main(
     scenario: Path,
     out: Path,
@@ -26,9 +26,9 @@ def main(
     version: Version,
     topics: tuple[str, ...],
 ) -> None:
-    """Play SCENARIO to Debezium's SQL Server connector and write the records that it emits to OUT, a capture.
+    """Play SCENARIO to Debezium's SQL Server connector and write the records that it emits to the capture OUT.
 
-    PROPERTY=VALUE sets a property of the connector; converter.PROPERTY=VALUE one of Connect's JsonConverter.
+    PROPERTY=VALUE sets a property of the connector, converter.PROPERTY=VALUE one of Connect's JsonConverter.
     """
     settings = dict(_split(text) for text in properties)
     if with_schema:

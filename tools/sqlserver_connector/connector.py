@@ -1,4 +1,4 @@
-"""Runs the connector over a scenario and gives the records that it emitted."""
+"""Run of the connector on a scenario, with the records that it emits."""
 
 import hashlib
 import json
@@ -28,42 +28,42 @@ _JVM_OPTIONS = (
 
 
 class ConnectorFailed(Exception):
-    """The connector could not be run over a scenario."""
+    """The connector could not be run on a scenario."""
 
     @classmethod
     def from_run(cls, scenario: Path, output: str) -> "ConnectorFailed":
-        """A step failed, or records that it waited for did not come; the JVM's own words say which."""
-        return cls(f"{scenario} could not be played to its end:\n{output}")
+        """A step failed or timed out; the JVM's output states which."""
+        return cls(f"{scenario} could not be played to the end:\n{output}")
 
     @classmethod
     def from_absent_compiler(cls, javac: Path) -> "ConnectorFailed":
-        """The stand-in driver has to be compiled, and the Java at hand is no JDK."""
+        """The fake driver has to be compiled, and the installed Java is not a JDK."""
         return cls(f"{javac} does not exist; fix: install a JDK (Debian: apt-get install openjdk-17-jdk-headless)")
 
     @classmethod
     def from_compilation(cls, output: str) -> "ConnectorFailed":
-        """The stand-in driver does not compile against this version of Debezium."""
+        """The fake driver does not compile against this version of Debezium."""
         return cls(f"{_SOURCES} does not compile:\n{output}")
 
 
 @dataclass(frozen=True)
 class Emitted:
-    """One record as the connector handed it to its worker: no partition or offset yet."""
+    """One record as handed to the worker: without partition and offset."""
 
     topic: str
     key: str | None
     value: str | None
     headers: tuple[tuple[str, str | None], ...]
     section: str
-    """What the scenario's last ``section`` step said; empty without one."""
+    """The scenario's last ``section``; empty if there was none."""
     run: int
-    """How often the connector had been started before."""
+    """Number of earlier starts of the connector."""
     started: datetime
-    """The server's clock when this run of the connector began."""
+    """The server's clock at the start of this run of the connector."""
 
     @classmethod
     def from_line(cls, line: str) -> "Emitted":
-        """Reads a line that RecordWriter.java wrote."""
+        """Parse a line written by RecordWriter.java."""
         fields = json.loads(line)
         flat = fields["headers"]
         return cls(
@@ -83,15 +83,15 @@ def emitted(
     version: Version = "3.6.1.Final",
     properties: Mapping[str, str] | None = None,
 ) -> list[Emitted]:
-    """Plays a scenario to the connector; the records in the order in which it emitted them.
+    """Play a scenario to the connector; returns the records in the order of emission.
 
     Args:
-        scenario: a list of steps in JSON; README.md explains them.
-        version: of Debezium.
-        properties: the connector's, over those of the scenario; ``converter.*`` goes to the JsonConverter.
+        scenario: a JSON list of steps; README.md explains them.
+        version: Debezium's version.
+        properties: of the connector, overriding the scenario's; ``converter.*`` goes to the JsonConverter.
 
     Raises:
-        ConnectorFailed: a step failed, or records that it waited for did not come.
+        ConnectorFailed: a step failed or timed out.
     """
     configuration = _CONFIGURATION[version]
     classpath = f"{_classes(configuration)}{os.pathsep}{_classpath(configuration)}"
@@ -119,7 +119,7 @@ def _classpath(configuration: str) -> str:
 
 
 def _classes(configuration: str) -> Path:
-    """The folder of the compiled stand-in, named for all that goes into it, so a change compiles anew."""
+    """The folder of the compiled driver, named by a hash of its inputs, so a change recompiles it."""
     sources = sorted(_SOURCES.rglob("*.java"))
     digest = hashlib.sha256("\n".join(jar.name for jar in jars(configuration)).encode())
     for source in sources:
@@ -142,7 +142,7 @@ def _compile(sources: list[Path], configuration: str, folder: Path) -> None:
     if run.returncode:
         shutil.rmtree(scratch)
         raise ConnectorFailed.from_compilation(run.stderr)
-    # Whole or not at all; another process may have been quicker with the same classes.
+    # Atomic; another process may have compiled the same classes first.
     try:
         scratch.rename(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Gives emitted records their places, as topics of one partition would."""
+"""Partitions, offsets and timestamps for emitted records, as in topics with one partition."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from tools.sqlserver_connector.connector import Emitted
 
 
 def placed(records: Iterable[tuple[datetime, Emitted]]) -> Iterator[Record]:
-    """Records with the offsets that topics of one partition give them, and their times as timestamps."""
+    """Records with offsets as in topics with one partition, and the given times as timestamps."""
     offsets: Counter[str] = Counter()
     for time, record in records:
         offset = offsets[record.topic]

@@ -1,4 +1,4 @@
-"""What a pipeline can and cannot guarantee with a Kafka Connect connector, told from the connector's configuration."""
+"""What a pipeline can and cannot guarantee with a Kafka Connect connector, judged by its configuration."""
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config, UnreadableConfig

@@ -1,4 +1,4 @@
-"""One thing that a setting means for the tables, in plain words."""
+"""Advice on one setting of a connector."""
 
 import textwrap
 from dataclasses import dataclass
@@ -8,34 +8,34 @@ _INDENT = " " * 6
 
 
 class Level(Enum):
-    """How much a setting costs; the value says what the word stands for."""
+    """How much a setting costs; the value explains the level."""
 
-    LOST = "something of the source cannot reach the tables"
-    RISK = "some values or some orders can come out wrong"
-    NOTE = "it is handled; good to know"
+    LOST = "data of the source cannot reach the tables"
+    RISK = "some values, or the order of some changes, can be wrong"
+    NOTE = "handled; good to know"
     GOOD = "nothing is lost"
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What one setting of a connector means."""
+    """What one setting of a connector means for the tables."""
 
     level: Level
     setting: str
-    said: str
-    """The value as it counts, or that it is not set and what counts then; never a secret's."""
+    value: str
+    """The effective value as shown to people, with a note if it is the default; never a secret."""
     meaning: str
     fix: str | None = None
-    """What to write instead; None where nothing has to be."""
+    """What to change; None if nothing has to be."""
 
     def __str__(self) -> str:
-        """A few lines: level, setting and value; the meaning; the fix."""
-        told = [_wrapped(self.meaning), *([_wrapped(f"fix: {self.fix}")] if self.fix else [])]
-        return "\n".join([f"{self.level.name:<5} {self.setting}: {self.said}", *told])
+        """A few lines: level, setting and value; meaning; fix."""
+        lines = [_wrapped(self.meaning), *([_wrapped(f"fix: {self.fix}")] if self.fix else [])]
+        return "\n".join([f"{self.level.name:<5} {self.setting}: {self.value}", *lines])
 
 
 def _wrapped(text: str) -> str:
-    """Indented, and no wider than a terminal; a setting is never broken in two."""
+    """Indented and at most as wide as a terminal; a setting is never broken across lines."""
     return textwrap.fill(
         text, 110, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
     )

@@ -12,10 +12,11 @@ from cdc.connector_check import Config, Level, UnreadableConfig, advice, fitting
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def check_connector(file: Path) -> None:
-    """Say what a pipeline can and cannot guarantee with a Kafka Connect connector, and print its connector spec.
+    """Print advice on a connector, and its spec.
 
-    FILE is the connector's configuration in JSON, as Kafka Connect's REST interface takes and gives it. Secrets in it
-    are never shown. The exit status is 1 when something of the source cannot reach the tables.
+    FILE is the connector's configuration in JSON, as in Kafka Connect's REST API. The advice states what a pipeline
+    can and cannot guarantee with it; secrets are never shown. The exit status is 1 if data of the source cannot reach
+    the tables.
     """
     try:
         config = Config.read(file)

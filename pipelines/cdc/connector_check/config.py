@@ -1,10 +1,11 @@
-"""A connector's configuration as Kafka Connect takes it, with the connector's own defaults behind it."""
+"""A connector's configuration in Kafka Connect's form, with the connector's defaults."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cdc.errors import CdcError
 from cdc.spec.secrets import looks_secret, names_secret
 
 DEFAULTS: Mapping[str, str] = {
@@ -32,25 +33,25 @@ DEFAULTS: Mapping[str, str] = {
     "value.converter.serializer.type": "json",
     "value.converter.data.serializer.type": "json",
 }
-"""What counts where a configuration says nothing."""
+"""Effective values of settings that a configuration does not have."""
 
 
-class UnreadableConfig(ValueError):
-    """A file is no connector configuration; the message says why and what one looks like."""
+class UnreadableConfig(CdcError, ValueError):
+    """A file is not a connector configuration; the message states why, and what one looks like."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """Settings by name, as texts."""
+    """Settings by name, as strings."""
 
     settings: Mapping[str, str]
 
     @classmethod
     def read(cls, file: Path) -> "Config":
-        """Reads ``{"name": ..., "config": {...}}`` or the settings alone.
+        """Read ``{"name": ..., "config": {...}}``, or the settings alone.
 
         Raises:
-            UnreadableConfig: the file is neither.
+            UnreadableConfig: the file contains neither.
         """
         form = 'a connector configuration is JSON: {"name": "shop", "config": {"connector.class": ...}}'
         try:
@@ -60,59 +61,59 @@ class Config:
             raise UnreadableConfig(message) from error
         settings = found.get("config", found) if isinstance(found, dict) else None
         if not isinstance(settings, dict) or any(isinstance(value, dict | list) for value in settings.values()):
-            message = f"{file} holds no settings; {form}"
+            message = f"{file} contains no settings; {form}"
             raise UnreadableConfig(message)
         return cls({name: _text(value) for name, value in settings.items() if value is not None})
 
     def __contains__(self, name: str) -> bool:
-        """Whether the configuration says something itself."""
+        """True if the configuration itself has the setting."""
         return name in self.settings
 
     def get(self, name: str) -> str:
-        """What counts: the setting, else its default, else an empty text."""
+        """The effective value: the setting, its default, or an empty string."""
         return self.settings.get(name, DEFAULTS.get(name, "")).strip()
 
     def mode(self, name: str) -> str:
-        """A setting that is one of a few words, in lower case."""
+        """An enumerated setting, in lower case."""
         return self.get(name).lower()
 
     def is_true(self, name: str) -> bool:
-        """A setting that is true or false."""
+        """A boolean setting."""
         return self.mode(name) == "true"
 
     def items(self, name: str) -> tuple[str, ...]:
-        """A setting that is a list with commas."""
+        """A comma-separated setting."""
         return tuple(item.strip() for item in self.get(name).split(",") if item.strip())
 
-    def said(self, name: str) -> str:
-        """A setting's value for people; a secret is never shown."""
+    def shown(self, name: str) -> str:
+        """A setting's value as shown to people; a secret is masked."""
         if name not in self:
-            return f"not set, so {DEFAULTS[name]}" if DEFAULTS.get(name) else "not set"
+            return f"not set (default: {DEFAULTS[name]})" if DEFAULTS.get(name) else "not set"
         value = self.get(name)
         return "(a secret, not shown)" if names_secret(name) or looks_secret(value) else value
 
     def transforms(self) -> tuple[str, ...]:
-        """The names of the transformations, in their order."""
+        """The names of the transformations, in order."""
         return self.items("transforms")
 
     def transform_of(self, *class_ends: str) -> str | None:
-        """The name of the first transformation whose class ends so."""
+        """The name of the first transformation whose class ends with one of these."""
         return next(
             (name for name in self.transforms() if self.get(f"transforms.{name}.type").endswith(class_ends)), None
         )
 
     def first_set(self, names: Iterable[str]) -> str | None:
-        """The first of some settings that the configuration has."""
+        """The first of these settings that the configuration has."""
         return next((name for name in names if name in self), None)
 
     @property
     def is_1x(self) -> bool:
-        """True for a configuration of Debezium 1.x, which names its topics without the database."""
+        """True for Debezium 1.x, whose topic names do not include the database."""
         return "database.server.name" in self and "topic.prefix" not in self
 
     @property
     def prefix(self) -> str:
-        """The topic prefix; empty where there is none."""
+        """The topic prefix; empty if there is none."""
         return self.get("topic.prefix") or self.get("database.server.name")
 
 

@@ -1,4 +1,4 @@
-"""The connector spec that fits a connector's configuration, as YAML."""
+"""The connector spec that matches a connector's configuration, as YAML."""
 
 import json
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ _MODES = {
 
 
 def fitting_spec(config: Config) -> str:
-    """The connector's file of a conf folder, without what is a default."""
+    """The connector's file for a conf folder, without fields that have their default."""
     lines = [f"topic_prefix: {_yaml(config.prefix or 'the-prefix')}", *_fields(config)]
-    topics = [f"  {name}: {_yaml(said)}" for name, said in _topics(config)]
+    topics = [f"  {name}: {_yaml(topic)}" for name, topic in _topics(config)]
     return "\n".join([*lines, *(["topics:", *topics] if topics else [])]) + "\n"
 
 
@@ -58,12 +58,12 @@ def _topics(config: Config) -> Iterator[tuple[str, str | bool]]:
     if config.is_true("include.schema.changes"):
         yield "schema_changes", True
     if config.is_true("provide.transaction.metadata"):
-        own = config.get("topic.transaction")
-        yield "transactions", True if own == "transaction" else f"{config.prefix}.{own}"
+        suffix = config.get("topic.transaction")
+        yield "transactions", True if suffix == "transaction" else f"{config.prefix}.{suffix}"
     if config.get("heartbeat.interval.ms") not in ("", "0"):
-        own = config.get("topic.heartbeat.prefix")
-        is_own_name = own == DEFAULTS["topic.heartbeat.prefix"]
-        yield "heartbeat", True if is_own_name else f"{own}.{config.prefix}"
+        prefix = config.get("topic.heartbeat.prefix")
+        is_default = prefix == DEFAULTS["topic.heartbeat.prefix"]
+        yield "heartbeat", True if is_default else f"{prefix}.{config.prefix}"
     if "sink" in config.items("notification.enabled.channels") and "notification.sink.topic.name" in config:
         yield "notifications", config.get("notification.sink.topic.name")
     if "signal.data.collection" in config:
@@ -72,7 +72,7 @@ def _topics(config: Config) -> Iterator[tuple[str, str | bool]]:
 
 
 def _yaml(value: Any) -> str:
-    """A value in YAML, which reads JSON; a text without quotes where it needs none."""
+    """A value in YAML, of which JSON is a subset; a string is quoted only if necessary."""
     if (
         isinstance(value, str)
         and value.replace("_", "").replace("-", "").replace(".", "").isalnum()

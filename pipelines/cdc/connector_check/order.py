@@ -1,4 +1,4 @@
-"""Settings that decide in which order changes can be put, and which key they have."""
+"""Settings that decide how changes can be ordered, and which key they have."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from cdc.connector_check.config import Config
 
 
 def of_order(config: Config) -> Iterator[Advice]:
-    """What can be said of the order of changes."""
+    """Advice on the order of changes."""
     yield from _of_query_mode(config)
     yield from _of_keys(config)
     yield from _of_tombstones(config)
@@ -16,58 +16,56 @@ def of_order(config: Config) -> Iterator[Advice]:
 def _of_query_mode(config: Config) -> Iterator[Advice]:
     setting, count = "data.query.mode", "provide.transaction.metadata"
     mode = config.mode(setting)
-    said = config.said(setting) if mode else "not set, so direct from 3.4 on and function before"
+    value = config.shown(setting) if mode else "not set (default: direct since 3.4, function before)"
     if mode == "function":
-        meaning = "changes arrive and are ordered by LSN; the server does not promise that order inside a transaction."
-        yield Advice(Level.RISK, setting, said, meaning, f"`{setting}=direct` (3.1 and newer), and `{count}=true`.")
+        meaning = "changes arrive in LSN order, which the server does not guarantee to be right inside a transaction."
+        yield Advice(Level.RISK, setting, value, meaning, f"`{setting}=direct` (3.1 or later), and `{count}=true`.")
     elif config.is_true(count):
         meaning = (
             "changes arrive in the server's order, and the connector counts them: `within_transaction: total_order`."
         )
-        yield Advice(Level.GOOD, setting, said, meaning)
+        yield Advice(Level.GOOD, setting, value, meaning)
     else:
         meaning = (
-            "changes arrive in the server's order, but inside a transaction their LSNs need not have it (`__$seqval`):"
-            " two changes of one row in one transaction can be put the wrong way round. gold.<connector>_findings"
+            "changes arrive in the server's order, but inside a transaction their LSNs (`__$seqval`) may have another:"
+            " two changes of one row in one transaction can end up in the wrong order. gold.<connector>_findings"
             " counts such inversions (`cdc.findings: true`)."
         )
         fix = f"`{count}=true`, and `within_transaction: total_order` in the connector spec."
-        yield Advice(Level.RISK, setting, said, meaning, fix)
+        yield Advice(Level.RISK, setting, value, meaning, fix)
     size = "streaming.fetch.size"
     if mode != "function" and config.get(size) not in ("", "0"):
-        meaning = (
-            "in query mode direct, versions before July 2026 lose the events of deferred updates with it (dbz#2012)."
-        )
-        yield Advice(Level.LOST, size, config.said(size), meaning, f"take {size} out, or a version with the fix.")
+        meaning = "in query mode direct, versions before July 2026 lose events of deferred updates with it (dbz#2012)."
+        yield Advice(Level.LOST, size, config.shown(size), meaning, f"remove {size}, or use a version with the fix.")
 
 
 def _of_keys(config: Config) -> Iterator[Advice]:
     setting = "message.key.columns"
     if setting in config:
         meaning = (
-            "record keys are these columns. The pipeline takes a row's key from the row; give the spec's `key` the"
-            " columns that identify a row at the source. If they change, a row's records may lie in two partitions,"
-            " which the LSN still puts in order."
+            "record keys are these columns. The pipeline takes a row's key from the row, so list the columns that"
+            " identify a row at the source in the spec's `key`. If they change, a row's records may be in two"
+            " partitions; the LSN still orders them."
         )
-        yield Advice(Level.NOTE, setting, config.said(setting), meaning)
+        yield Advice(Level.NOTE, setting, config.shown(setting), meaning)
     converter = "key.converter"
-    meaning = "of records with a row the key is taken from the row, so any key converter will do."
+    meaning = "the key is taken from the row, so any key converter works."
     if config.transform_of("ByLogicalTableRouter"):
-        meaning = "the router's field is in the record key alone, so keys have to be JSON."
+        meaning = "only the record key has the router's field, so keys have to be JSON."
         is_json = config.get(converter).endswith(".JsonConverter")
         fix = None if is_json else f"`{converter}=org.apache.kafka.connect.json.JsonConverter`."
-        # Not set, the worker's converter counts, which may be JSON.
+        # If it is not set, the worker's converter applies, which may be JSON.
         level = Level.GOOD if is_json else Level.LOST if converter in config else Level.RISK
-        yield Advice(level, converter, config.said(converter), meaning, fix)
+        yield Advice(level, converter, config.shown(converter), meaning, fix)
     else:
-        yield Advice(Level.GOOD, converter, config.said(converter), meaning)
+        yield Advice(Level.GOOD, converter, config.shown(converter), meaning)
 
 
 def _of_tombstones(config: Config) -> Iterator[Advice]:
     setting = "tombstones.on.delete"
     if config.is_true(setting):
-        meaning = "tombstones are counted and ignored: the delete before each of them says it already."
-        yield Advice(Level.GOOD, setting, config.said(setting), meaning)
+        meaning = "tombstones are counted and ignored; the delete before each of them is enough."
+        yield Advice(Level.GOOD, setting, config.shown(setting), meaning)
     else:
-        meaning = "nothing is lost; but a compacted topic keeps the last state of deleted rows for ever."
-        yield Advice(Level.NOTE, setting, config.said(setting), meaning)
+        meaning = "nothing is lost, but a compacted topic keeps the last state of deleted rows forever."
+        yield Advice(Level.NOTE, setting, config.shown(setting), meaning)

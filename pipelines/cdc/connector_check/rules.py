@@ -1,4 +1,4 @@
-"""All that there is to say about a connector's configuration."""
+"""All advice on a connector's configuration, sorted by level."""
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.completeness import of_completeness
@@ -11,6 +11,6 @@ _SUBJECTS = (of_topics, of_completeness, of_order, of_values)
 
 
 def advice(config: Config) -> tuple[Advice, ...]:
-    """What the settings mean, the gravest first, and within one level from the topic inwards to the values."""
+    """Advice on all settings: the most severe level first, and within a level from topics to values."""
     found = [each for subject in _SUBJECTS for each in subject(config)]
     return tuple(sorted(found, key=lambda each: list(Level).index(each.level)))

@@ -1,1 +1,1 @@
-"""Specs: the YAML of a conf folder becomes frozen TableSpecs, or all of its faults at once."""
+"""Specs: from the YAML of a conf folder to frozen TableSpecs, or to all of its faults at once."""

@@ -1,4 +1,4 @@
-"""The commands of `python -m cdc` that look at and write conf folders."""
+"""Commands of `python -m cdc` that check and write conf folders."""
 
 import json
 import shutil
@@ -21,11 +21,11 @@ _EXISTING = click.Path(exists=True, path_type=Path)
 
 @click.command()
 @click.argument("conf", type=_FOLDER, default="conf")
-@click.option("--connector", help="Only this connector and its tables.")
+@click.option("--connector", help="Check only this connector and its tables.")
 def check(conf: Path, connector: str | None) -> None:
-    """Print all faults of a conf folder, or a table of what it declares.
+    """Print a conf folder's faults or its tables.
 
-    The exit status is 1 when there are faults; warnings leave it at 0.
+    The exit status is 1 if there are faults; warnings alone leave it at 0.
     """
     found = read_conf(conf, connector)
     for diagnostic in (*found.faults, *found.warnings):
@@ -37,9 +37,9 @@ def check(conf: Path, connector: str | None) -> None:
 
 
 def summary(conf: Conf) -> str:
-    """One line for each table, aligned, and a count."""
-    heads = ("CONNECTOR", "TABLE", "NAME", "KEY", "COLUMNS", "KEEPS", "TOPIC")
-    lines = _aligned([heads, *map(_summary_row, conf.tables)])
+    """One aligned line per table, and the counts."""
+    headings = ("CONNECTOR", "TABLE", "NAME", "KEY", "COLUMNS", "KEEPS", "TOPIC")
+    lines = _aligned([headings, *map(_summary_row, conf.tables)])
     counts = f"{_counted(len(conf.tables), 'table')} of {_counted(len(conf.connectors), 'connector')}, no faults"
     return "\n".join([*lines, "", counts])
 
@@ -69,20 +69,30 @@ def _counted(count: int, noun: str) -> str:
 
 
 @click.command()
-@click.option("--capture", "captures", type=_EXISTING, multiple=True, required=True, help="A capture file or folder.")
-@click.option("--connector", required=True, help="Name of the connector whose tables they are.")
-@click.option("--table", "wanted", multiple=True, help="Only this source table, such as shop.dbo.orders; repeatable.")
-@click.option("--write", "conf", type=_FOLDER, help="Write into this conf folder; files that are there are kept.")
+@click.option(
+    "--capture",
+    "captures",
+    type=_EXISTING,
+    multiple=True,
+    required=True,
+    help="Capture file, or folder of captures; repeatable.",
+)
+@click.option("--connector", required=True, help="Name of the connector that the tables belong to.")
+@click.option(
+    "--table", "wanted", multiple=True, help="Only this source table, for example shop.dbo.orders; repeatable."
+)
+@click.option("--write", "conf", type=_FOLDER, help="Write to this conf folder; existing files are kept.")
 def scaffold(captures: tuple[Path, ...], connector: str, wanted: tuple[str, ...], conf: Path | None) -> None:
-    """Print table specs made from the schema-change records of captures.
+    """Generate table specs from captures.
 
-    Read the connector's schema-change topic (its name is the topic prefix) from the beginning:
+    They are made from schema-change records. Capture the connector's schema-change topic (its name is the topic
+    prefix) from the start:
     `kcat -C -J -e -t shopserver -b ... > schema-changes.jsonl`.
     """
     tables = [table for table in source_tables(_records(captures)) if not wanted or table.source in wanted]
     if not tables:
         message = (
-            "no schema-change record of such a table in the captures; they come on the topic whose name is "
+            "the captures have no schema-change record of such a table; those records are in the topic named like "
             "the connector's topic prefix"
         )
         raise click.ClickException(message)
@@ -95,7 +105,7 @@ def scaffold(captures: tuple[Path, ...], connector: str, wanted: tuple[str, ...]
 
 
 def _records(captures: Iterable[Path]) -> Iterator[Mapping[str, Any]]:
-    """The records of capture files, and of those in capture folders."""
+    """The records of capture files and of all captures in folders."""
     for capture in captures:
         files = sorted(capture.rglob("*.jsonl")) if capture.is_dir() else [capture]
         for file in files:
@@ -108,13 +118,13 @@ def _record(line: str, place: str) -> Mapping[str, Any]:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
-        message = f"{place}: the line is not JSON ({error.msg}); a capture has one record a line (kcat -C -J)"
+        message = f"{place}: the line is not JSON ({error.msg}); a capture has one record per line (kcat -C -J)"
         raise click.ClickException(message) from error
     return record if isinstance(record, dict) else {}
 
 
 def _files(connector: str, tables: Sequence[SourceTable]) -> dict[str, str]:
-    """Texts of the files of a conf folder, by path in it."""
+    """Contents of the new files, by path in the conf folder."""
     names = dataset_names(tables)
     specs = {f"tables/{connector}/{names[each.source]}.yml": table_yaml(each, names[each.source]) for each in tables}
     return {f"connectors/{connector}.yml": connector_yaml(tables[0].topic_prefix), **specs}
@@ -132,7 +142,10 @@ def _write_new(path: Path, text: str) -> None:
 @click.command()
 @click.argument("conf", type=_FOLDER, default="conf")
 def schemas(conf: Path) -> None:
-    """Copy the JSON Schemas into a conf folder, where editors complete from them."""
+    """Copy the JSON Schemas to a conf folder.
+
+    Editors use them for completion.
+    """
     target = conf / "schema"
     target.mkdir(parents=True, exist_ok=True)
     for source in sorted(FOLDER.glob("*.schema.json")):
@@ -142,5 +155,8 @@ def schemas(conf: Path) -> None:
 
 @click.command()
 def reference() -> None:
-    """Print every field of a spec, every type and every fault, as Markdown."""
+    """Print the reference as Markdown.
+
+    It lists all fields, types and faults.
+    """
     click.echo(reference_text(), nl=False)

@@ -1,4 +1,4 @@
-"""A connector's file becomes a ConnectorSpec."""
+"""ConnectorSpec from a connector's file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ from cdc.spec.reading import Reading
 
 @dataclass(frozen=True)
 class ReadConnector:
-    """A connector as far as its file could be read."""
+    """A connector, as far as its file could be read."""
 
     name: str
     reading: Reading
     spec: ConnectorSpec | None
-    """None where the file has faults."""
+    """None if the file has faults."""
     policies: Mapping[str, Any]
-    """What it says for all columns of its tables."""
+    """Column policies that it sets for all of its tables."""
 
     @classmethod
     def absent(cls, name: str) -> "ReadConnector":
-        """A connector without a file, which is reported for the folder: its tables can be looked at still."""
+        """A connector without a file, so that its tables can still be checked; the folder's faults report it."""
         return cls(name, Reading(Document(name)), None, {})
 
 
 def read_connector(name: str, reading: Reading) -> ReadConnector:
-    """The connector of a file that was checked against its schema."""
+    """The connector of a file that has been checked against its schema."""
     check_zone(reading, reading.data)
     spec = _spec(name, reading.data) if reading.is_sound else None
     return ReadConnector(name, reading, spec, policies_in(reading.data))
 
 
 def topic_of(connector: ConnectorSpec, source: str) -> str:
-    """The topic of a source table by the connector's own naming.
+    """The topic of a source table, by the connector's naming pattern.
 
     >>> topic_of(ConnectorSpec("shop", "shopserver"), "shop.dbo.orders")
     'shopserver.shop.dbo.orders'
@@ -59,8 +59,8 @@ def _spec(name: str, data: Mapping[str, Any]) -> ConnectorSpec:
     )
 
 
-def _topic(said: str | bool | None, own_name: str) -> str | None:
-    """A topic that is read: by the name in the file, or by the connector's own for `true`."""
-    if isinstance(said, str):
-        return said
-    return own_name if said else None
+def _topic(stated: str | bool | None, default_name: str) -> str | None:
+    """A topic's name: as stated, or the connector's default name for `true`; None if it is not to be read."""
+    if isinstance(stated, str):
+        return stated
+    return default_name if stated else None

@@ -1,4 +1,4 @@
-"""One YAML file as plain values that know where they stand."""
+"""One YAML file as plain values and their places in the file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,27 +13,27 @@ from cdc.errors import Condition, Diagnostic, Location
 from cdc.spec.secrets import looks_secret
 
 ValuePath = tuple[str | int, ...]
-"""The way to a value inside a file: ``("columns", "id", "type")``."""
+"""Path of a value inside a file: ``("columns", "id", "type")``."""
 
 _NUMBERS_AND_WORDS = ("int", "float", "bool", "null")
 
 
 @dataclass(frozen=True)
 class Document:
-    """A file's values, each with its place; empty where the file could not be read."""
+    """A file's values with their places; empty if the file could not be read."""
 
     file: str
-    """The path as messages show it."""
+    """Path as shown in messages."""
     data: dict[str, Any] = field(default_factory=dict)
     places: Mapping[ValuePath, Location] = field(default_factory=dict)
-    """Where each value begins."""
+    """Where each value starts."""
     key_places: Mapping[ValuePath, Location] = field(default_factory=dict)
-    """Where the key of each mapping's value begins."""
+    """Where the key of each value starts."""
     readable: bool = False
-    """True when the file is a YAML mapping; False: ``data`` is empty because of a reported fault."""
+    """True if the file is a YAML mapping; if False, ``data`` is empty and a fault is reported."""
 
     def place(self, path: ValuePath, *, of_key: bool = False) -> Location:
-        """Where the value (or its key) stands; the nearest enclosing value's place when it is not there."""
+        """Where the value (or its key) is; if it does not exist, the place of the nearest enclosing value."""
         while path:
             found = (self.key_places if of_key else self.places).get(path) or self.places.get(path)
             if found:
@@ -43,7 +43,7 @@ class Document:
 
 
 def read_document(path: Path, shown_as: str, faults: list[Diagnostic]) -> Document:
-    """Read one YAML 1.2 file; what is wrong with it as YAML is added to ``faults``."""
+    """Read one YAML 1.2 file; YAML errors are added to ``faults``."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -55,14 +55,14 @@ def read_document(path: Path, shown_as: str, faults: list[Diagnostic]) -> Docume
         faults.append(_broken(shown_as, text, error))
         return Document(shown_as)
     if not isinstance(node, MappingNode):
-        faults.append(_no_mapping(shown_as, node))
+        faults.append(_not_a_mapping(shown_as, node))
         return Document(shown_as)
-    reading = _Composition(shown_as, faults)
-    return Document(shown_as, reading.value(node, ()), reading.places, reading.key_places, readable=True)
+    composition = _Composition(shown_as, faults)
+    return Document(shown_as, composition.value(node, ()), composition.places, composition.key_places, readable=True)
 
 
 class _Composition:
-    """Turns nodes into values. Keys are texts as written, so a column may be called `no`, `on` or `1`."""
+    """Turns nodes into values. Keys stay strings as written, so a column can be called `no`, `on` or `1`."""
 
     def __init__(self, file: str, faults: list[Diagnostic]) -> None:
         self.file = file
@@ -73,10 +73,12 @@ class _Composition:
         self._constructor = YAML(typ="safe", pure=True).constructor
 
     def value(self, node: Node, path: ValuePath) -> Any:
-        """The value of a node; its place and those of all values in it are noted."""
+        """The value of a node; records its place and those of all nested values."""
         self.places[path] = self._location(node)
         if any(node is outer for outer in self._open):
-            self._fault(node, f"the alias `*{node.anchor}` stands inside what it names", "write the value out")
+            self._fault(
+                node, f"the alias `*{node.anchor}` is inside the value that it refers to", "write out the value"
+            )
             return None
         self._open.append(node)
         try:
@@ -86,7 +88,7 @@ class _Composition:
 
     def _value(self, node: Node, path: ValuePath) -> Any:
         if not str(node.tag).startswith("tag:yaml.org,2002:"):
-            self._fault(node, f"the tag `{node.tag}` means nothing here", "remove the tag")
+            self._fault(node, f"the tag `{node.tag}` is not supported", "remove the tag")
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
         if isinstance(node, SequenceNode):
@@ -94,7 +96,7 @@ class _Composition:
         return self._scalar(node)
 
     def _scalar(self, node: Node) -> str | int | float | bool | None:
-        """Numbers, true, false and null as such; all else, dates too, as the text that was written."""
+        """Numbers, booleans and null as such; everything else, dates included, as the string in the file."""
         if str(node.tag).rpartition(":")[2] not in _NUMBERS_AND_WORDS:
             return str(node.value)
         value: str | int | float | bool | None = self._constructor.construct_object(node)
@@ -104,9 +106,9 @@ class _Composition:
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
-                self._fault(key_node, "a key is a list or a mapping", "write a text as the key")
+                self._fault(key_node, "a key is a list or a mapping", "use a string as the key")
             elif str(key_node.tag).endswith(":merge"):
-                self._fault(key_node, "the merge key `<<` is not read", "write the fields out")
+                self._fault(key_node, "the merge key `<<` is not supported", "write out the fields")
             elif key_node.value in values:
                 self._duplicate(key_node, self.key_places[(*path, key_node.value)].line)
             else:
@@ -115,7 +117,7 @@ class _Composition:
         return values
 
     def _duplicate(self, key_node: ScalarNode, first_line: int) -> None:
-        detail = f"`{key_node.value}` stands here again; it stands in line {first_line} already"
+        detail = f"`{key_node.value}` is a duplicate of the key in line {first_line}"
         fix = "keep one of the two."
         self.faults.append(
             Diagnostic(Condition.DUPLICATE_YAML_KEY, self._location(key_node), detail, fix, value=key_node.value)
@@ -135,33 +137,33 @@ def _unreadable(file: str, reason: str) -> Diagnostic:
 
 
 def _broken(file: str, text: str, error: YAMLError) -> Diagnostic:
-    """A YAML fault in the parser's words, without the parser's copy of the line, which may hold a secret."""
+    """The parser's message, without its copy of the line, which may contain a secret."""
     mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
     if mark is None or not isinstance(error, MarkedYAMLError):
-        detail, location = "the file has a character that YAML does not allow", Location(file)
+        detail, location = "the file contains a character that YAML does not allow", Location(file)
     else:
-        detail, location = _in_words(error), Location(file, mark.line + 1, mark.column + 1)
+        detail, location = _problem(error), Location(file, mark.line + 1, mark.column + 1)
         lines = text.splitlines()
         if mark.line < len(lines) and looks_secret(lines[mark.line]):
-            detail = "the line cannot be read"
-    fix = "correct the line, or the one above it: indentation, a missing quote, bracket or colon."
+            detail = "the line is not valid YAML"
+    fix = "correct this line or the one above it: indentation, a missing quote, bracket or colon."
     return Diagnostic(Condition.BROKEN_YAML, location, detail, fix)
 
 
-def _in_words(error: MarkedYAMLError) -> str:
-    """The parser's complaint in one line, with where the thing began that it was reading."""
+def _problem(error: MarkedYAMLError) -> str:
+    """The parser's message in one line, with the start of the element that it was parsing."""
     problem, context = str(getattr(error, "problem", "")), str(getattr(error, "context", None) or "")
-    begins = getattr(error, "context_mark", None)
+    start = getattr(error, "context_mark", None)
     if context.startswith("while"):
-        return f"{problem} ({context} that begins in line {begins.line + 1})" if begins else problem
+        return f"{problem} ({context} that starts in line {start.line + 1})" if start else problem
     return f"{context}, {problem}" if context else problem
 
 
-def _no_mapping(file: str, node: Node | None) -> Diagnostic:
+def _not_a_mapping(file: str, node: Node | None) -> Diagnostic:
     if node is None:
-        fix = "write the spec, or remove the file (`python -m cdc scaffold` writes one from a capture)."
-        return Diagnostic(Condition.EMPTY_FILE, Location(file), "the file holds nothing", fix)
+        fix = "write the spec or remove the file (`python -m cdc scaffold` generates specs from a capture)."
+        return Diagnostic(Condition.EMPTY_FILE, Location(file), "the file is empty", fix)
     kind = "a list" if isinstance(node, SequenceNode) else "a single value"
     location = Location(file, node.start_mark.line + 1, node.start_mark.column + 1)
-    fix = "write fields, each with a colon, and no dash before them; a file has one table or one connector."
-    return Diagnostic(Condition.WRONG_KIND, location, f"the file holds {kind}; a mapping of fields is wanted", fix)
+    fix = "write one `field: value` per line, without dashes; a file describes one table or one connector."
+    return Diagnostic(Condition.WRONG_KIND, location, f"the file contains {kind} instead of a mapping", fix)

@@ -1,10 +1,10 @@
-"""Durations such as `7 days`, and the shortest time for which deleted keys should be remembered."""
+"""Durations such as `7 days`, and the minimum tombstone retention."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from cdc.errors import Condition
-from cdc.spec.reading import Reading
+from cdc.spec.reading import Fault, Reading
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _TWO_DAYS = 2 * 86_400
@@ -23,15 +23,17 @@ def seconds(duration: str | int) -> int:
 
 
 def check_retention(reading: Reading, wider: Mapping[str, Any]) -> None:
-    """Report a ``tombstone_retention`` of this file that is short without leave (its own, or ``wider``'s)."""
-    said = reading.data.get("tombstone_retention")
+    """Report a ``tombstone_retention`` in this file below two days, unless the file or ``wider`` allows it."""
+    stated = reading.data.get("tombstone_retention")
     allowed = reading.data.get("allow_short_retention", wider.get("allow_short_retention", False))
-    if said is not None and seconds(said) < _TWO_DAYS and not allowed:
-        reading.fault(
-            Condition.SHORT_TOMBSTONE_RETENTION,
-            ("tombstone_retention",),
-            f"`tombstone_retention` is `{said}`: a change that arrives later than that after a delete brings "
-            "the row back; Databricks waits 2 days",
-            "write 2 days or more; or, where no change can be late, `allow_short_retention: true` beside it.",
-            value=said,
+    if stated is not None and seconds(stated) < _TWO_DAYS and not allowed:
+        reading.report(
+            Fault(
+                Condition.SHORT_TOMBSTONE_RETENTION,
+                ("tombstone_retention",),
+                f"`tombstone_retention` is `{stated}`: a change that arrives later than that after a delete "
+                "restores the row; Databricks' default is 2 days",
+                "set 2 days or more; if changes always arrive in order, add `allow_short_retention: true`.",
+                value=stated,
+            )
         )

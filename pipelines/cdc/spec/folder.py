@@ -1,6 +1,6 @@
-"""Which files a conf folder has, and what is wrong with where they lie.
+"""The files of a conf folder, and the faults of their places.
 
-conf/defaults.yml                      what holds for every table; may be absent
+conf/defaults.yml                      defaults for every table; optional
 conf/connectors/<connector>.yml        one connector
 conf/tables/<connector>/<table>.yml    one table
 """
@@ -17,20 +17,20 @@ _SUFFIXES = (".yml", ".yaml")
 
 @dataclass(frozen=True)
 class ConfFolder:
-    """The files of a conf folder, or those that belong to one connector of it."""
+    """The files of a conf folder, or those of one connector."""
 
     root: Path
     defaults: Path | None
     connectors: dict[str, Path]
-    """By the connector's name, in its order."""
+    """By connector name, sorted."""
     tables: dict[str, tuple[Path, ...]]
-    """By the connector whose folder they lie in."""
+    """By the connector whose folder they are in."""
     misplaced: tuple[Path, ...]
-    """Table files that lie in no connector's folder."""
+    """Table files that are not in a connector's folder."""
 
 
 def find_files(root: Path, connector: str | None = None) -> ConfFolder:
-    """Look into a conf folder; what is not there is empty."""
+    """The files in a conf folder; missing parts are empty."""
     folders = sorted(path for path in _entries(root / "tables") if path.is_dir())
     return ConfFolder(
         root=root,
@@ -42,21 +42,21 @@ def find_files(root: Path, connector: str | None = None) -> ConfFolder:
 
 
 def folder_faults(found: ConfFolder, connector: str | None) -> Iterator[Diagnostic]:
-    """What is wrong with the files' places."""
+    """Faults of the files' places."""
     if not found.root.is_dir():
-        fix = "give the folder that holds connectors/ and tables/, from where the command runs."
-        yield _fault(Condition.MISSING_CONF, found.root, f"there is no folder `{found.root}`", fix)
+        fix = "give the path of the folder that contains connectors/ and tables/, relative to the working directory."
+        yield _fault(Condition.MISSING_CONF, found.root, f"folder `{found.root}` does not exist", fix)
     elif connector is not None and connector not in found.connectors:
         yield _unknown_connector(found, connector, found.root / "connectors")
     elif not found.connectors:
-        fix = "write conf/connectors/<connector>.yml with its `topic_prefix:`."
-        yield _fault(Condition.MISSING_CONF, found.root / "connectors", "there is no connector's file", fix)
+        fix = "create conf/connectors/<connector>.yml with a `topic_prefix:`."
+        yield _fault(Condition.MISSING_CONF, found.root / "connectors", "there is no connector file", fix)
     for name in found.tables:
         if name not in found.connectors and name != connector:
             yield _unknown_connector(found, name, found.root / "tables" / name)
     for path in found.misplaced:
         fix = f"move it to {(found.root / 'tables').as_posix()}/<connector>/{path.name}."
-        yield _fault(Condition.MISPLACED_FILE, path, "a table's file lies in the folder of its connector", fix)
+        yield _fault(Condition.MISPLACED_FILE, path, "the file is not in the folder of a connector", fix)
     for name in found.connectors:
         if not found.tables.get(name):
             yield _no_tables(found, name)
@@ -64,12 +64,12 @@ def folder_faults(found: ConfFolder, connector: str | None) -> Iterator[Diagnost
 
 def _unknown_connector(found: ConfFolder, name: str, place: Path) -> Diagnostic:
     known = list(find_files(found.root).connectors)
-    there_are = f"there are: {listed(known)}" if known else "there is none"
+    existing = f"existing connectors: {listed(known)}" if known else "there are no connector files"
     return Diagnostic(
         Condition.UNKNOWN_CONNECTOR,
         Location(place.as_posix(), 0, 0),
-        f"there is no file connectors/{name}.yml; {there_are}",
-        "correct the name, or write that file.",
+        f"file connectors/{name}.yml does not exist; {existing}",
+        "correct the name, or create that file.",
         value=name,
         near_match=near_match(name, known),
     )
@@ -80,8 +80,8 @@ def _no_tables(found: ConfFolder, name: str) -> Diagnostic:
     return Diagnostic(
         Condition.NO_TABLES,
         Location(place.as_posix(), 0, 0),
-        f"connector `{name}` has no tables, so a pipeline of it declares nothing",
-        f"write them: `python -m cdc scaffold --connector {name} --capture FILE` makes them from a capture.",
+        f"connector `{name}` has no tables, so its pipeline declares nothing",
+        f"add table specs; `python -m cdc scaffold --connector {name} --capture FILE` generates them from a capture.",
         value=name,
         severity="warning",
     )

@@ -1,4 +1,4 @@
-"""A conf folder becomes TableSpecs, or all of its faults at once."""
+"""TableSpecs from a conf folder, or all of its faults at once."""
 
 import copy
 import dataclasses
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cdc.errors import Diagnostic, SpecError, in_reading_order
-from cdc.spec.columns import mend_unquoted_commas
+from cdc.spec.columns import repair_unquoted_commas
 from cdc.spec.connector import ReadConnector, read_connector
 from cdc.spec.document import Document, read_document
 from cdc.spec.durations import check_retention
@@ -26,41 +26,41 @@ from cdc.spec.table import ReadTable, read_table
 
 
 class SpecWarning(UserWarning):
-    """Something in a conf folder that works and is perhaps not what is wanted."""
+    """Something in a conf folder that works but may not be intended."""
 
 
 @dataclass(frozen=True)
 class Conf:
-    """All that a conf folder says, and all that is wrong with it."""
+    """The specs of a conf folder and its faults."""
 
     connectors: tuple[ConnectorSpec, ...]
-    """Sound ones only, by name."""
+    """Those without faults, by name."""
     tables: tuple[TableSpec, ...]
-    """Sound ones only, by connector and name."""
+    """Those without faults, by connector and name."""
     faults: tuple[Diagnostic, ...]
     warnings: tuple[Diagnostic, ...]
 
 
 def load_tables(conf_dir: str | Path, connector: str | None = None) -> tuple[TableSpec, ...]:
-    """The tables of a conf folder, or of one of its connectors, ordered by connector and name.
+    """Table specs of a conf folder, or of one of its connectors, ordered by connector and name.
 
     Raises:
-        SpecError: with every fault of the files that were read.
+        SpecError: with every fault of the files read.
     """
-    return _sound(conf_dir, connector).tables
+    return _without_faults(conf_dir, connector).tables
 
 
 def load_connectors(conf_dir: str | Path, connector: str | None = None) -> tuple[ConnectorSpec, ...]:
-    """The connectors of a conf folder, or the one, by name.
+    """Connector specs of a conf folder, or the one of that name, ordered by name.
 
     Raises:
-        SpecError: with every fault of the files that were read.
+        SpecError: with every fault of the files read.
     """
-    return _sound(conf_dir, connector).connectors
+    return _without_faults(conf_dir, connector).connectors
 
 
-def _sound(conf_dir: str | Path, connector: str | None) -> Conf:
-    # Every source file of a pipeline loads the specs; unchanged files are read once for all of them.
+def _without_faults(conf_dir: str | Path, connector: str | None) -> Conf:
+    # Every source file of a pipeline loads the specs: read unchanged files only once.
     conf = _read_once(str(conf_dir), connector, _state_of(Path(conf_dir)))
     if conf.faults:
         raise SpecError(conf.faults)
@@ -75,15 +75,15 @@ def _read_once(conf_dir: str, connector: str | None, state: frozenset[tuple[str,
 
 
 def _state_of(folder: Path) -> frozenset[tuple[str, int, int]]:
-    """Path, time of change and size of each file: another state is another reading."""
+    """Path, modification time and size of each file; a different state invalidates the cache."""
     states = ((path, path.stat()) for path in folder.rglob("*") if path.is_file())
     return frozenset((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in states)
 
 
 def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
-    """A conf folder, or what belongs to one connector of it, with its faults; none of them is raised.
+    """A conf folder, or one connector's part of it, with its faults; nothing is raised.
 
-    An empty ``connector``, as a pipeline's configuration may have it, means all of them.
+    An empty ``connector``, which a pipeline's configuration may contain, means all connectors.
     """
     connector = connector or None
     folder = find_files(Path(conf_dir), connector)
@@ -106,7 +106,7 @@ def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
 
 
 def _defaults(folder: ConfFolder) -> Reading:
-    """The folder's defaults; empty without the file."""
+    """The folder's defaults; empty if there is no such file."""
     if folder.defaults is None:
         return Reading(Document((folder.root / "defaults.yml").as_posix()))
     reading = _read(folder.defaults, "defaults")
@@ -116,16 +116,16 @@ def _defaults(folder: ConfFolder) -> Reading:
 
 
 _CHECKS: Mapping[Kind, tuple[Callable[[Reading], None], ...]] = {
-    "table": (refuse_secrets, mend_unquoted_commas),
+    "table": (refuse_secrets, repair_unquoted_commas),
     "connector": (refuse_secrets,),
     "defaults": (refuse_secrets,),
 }
-"""What goes before the schema's check: secrets first, so that nothing can show them; then types that YAML cut
-in two, both halves of which the schema would refuse."""
+"""Checks that run before the schema's: secrets first, so that no later message can show them; then types that
+YAML split at a comma, because the schema would reject both parts."""
 
 
 def _read(path: Path, kind: Kind) -> Reading:
-    """One file as far as its schema allows."""
+    """One file, without the values that its schema rejects."""
     faults: list[Diagnostic] = []
     document = read_document(path, path.as_posix(), faults)
     table: Any = document.data.get("table") if kind == "table" else None

@@ -1,15 +1,16 @@
-"""Settings of a column that its table, its connector or defaults.yml may state for it; the nearest wins."""
+"""Column policies that the table, the connector or defaults.yml may set as well; the nearest wins."""
 
 import zoneinfo
 from collections import ChainMap
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from cdc.errors import Condition, near_match
 from cdc.spec.document import ValuePath
-from cdc.spec.model import SourceType
-from cdc.spec.reading import Reading
+from cdc.spec.model import Missing, Overflow, SourceType, Unavailable
+from cdc.spec.reading import Fault, Reading
 from cdc.spec.schema import field_schema
 
 POLICIES = ("unavailable", "large_nulls", "on_missing", "overflow", "datetime_zone")
@@ -19,62 +20,76 @@ _LARGE = "text, ntext, image, xml and (max) types"
 
 
 def layered(*nearest_first: Mapping[str, Any]) -> ChainMap[str, Any]:
-    """The policies of several places over those of the schema."""
-    of_schema = {name: field_schema("table", (name,)).get("default") for name in POLICIES}
-    return ChainMap(*(policies_in(place) for place in nearest_first), of_schema)
+    """The policies of several places, over the schema's defaults."""
+    defaults = {name: field_schema("table", (name,)).get("default") for name in POLICIES}
+    return ChainMap(*(policies_in(place) for place in nearest_first), defaults)
 
 
 def policies_in(place: Mapping[str, Any]) -> dict[str, Any]:
-    """The policies that a file or a column states itself."""
+    """The policies that a file or a column sets itself."""
     return {name: place[name] for name in POLICIES if name in place}
 
 
-def resolved_policies(stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool) -> dict[str, Any]:
-    """What the policies mean for one column, as ColumnSpec has it."""
+@dataclass(frozen=True)
+class Policies:
+    """The policies of one column; the fields are those of ColumnSpec."""
+
+    unavailable: Unavailable
+    null_is_unchanged: bool
+    on_missing: Missing
+    overflow: Overflow
+    zone: str | None
+
+
+def resolved_policies(stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool) -> Policies:
+    """The policies of one column, as far as they apply to its type."""
     has_zone = column_type.name in _WITHOUT_ZONE and stated["datetime_zone"] != "none"
-    return {
-        "unavailable": stated["unavailable"],
-        "null_is_unchanged": column_type.is_large and stated["large_nulls"] == "unchanged",
-        "on_missing": stated["on_missing"] or ("as_null" if nullable else "reject"),
-        "overflow": stated["overflow"],
-        "zone": stated["datetime_zone"] if has_zone else None,
-    }
+    return Policies(
+        unavailable=stated["unavailable"],
+        null_is_unchanged=column_type.is_large and stated["large_nulls"] == "unchanged",
+        on_missing=stated["on_missing"] or ("as_null" if nullable else "reject"),
+        overflow=stated["overflow"],
+        zone=stated["datetime_zone"] if has_zone else None,
+    )
 
 
 def check_zone(reading: Reading, place: Mapping[str, Any], path: ValuePath = ()) -> None:
-    """Report a ``datetime_zone`` that is no time zone."""
+    """Report a ``datetime_zone`` that is not a time zone."""
     zone = place.get("datetime_zone", "none")
     if zone != "none" and (known := _time_zones()) and zone not in known:
-        reading.fault(
-            Condition.UNKNOWN_ZONE,
-            (*path, "datetime_zone"),
-            f"`datetime_zone` is `{zone}`, which is no time zone",
-            "write a name of the IANA list, such as Europe/Berlin, or none.",
-            value=zone,
-            near=near_match(zone, known),
+        reading.report(
+            Fault(
+                Condition.UNKNOWN_ZONE,
+                (*path, "datetime_zone"),
+                f"`datetime_zone` is `{zone}`, which is not a known time zone",
+                "use an IANA name such as Europe/Berlin, or none.",
+                value=zone,
+                near=near_match(zone, known),
+            )
         )
 
 
 @cache
 def _time_zones() -> tuple[str, ...]:
-    """The zones of this machine's time zone data; empty where it has none."""
+    """The zones in this machine's time zone data; empty if it has none."""
     return tuple(sorted(zoneinfo.available_timezones()))
 
 
 def check_fits_type(reading: Reading, column: Mapping[str, Any], of_type: SourceType, path: ValuePath) -> None:
-    """Report a column's setting that its type makes meaningless; at wider places it just does not apply."""
-    large, zoned = of_type.is_large, of_type.name in _WITHOUT_ZONE
+    """Report settings of a column that do not apply to its type; set for a whole table, they are just not used."""
     for name, fits, types in (
-        ("large_nulls", large, _LARGE),
+        ("large_nulls", of_type.is_large, _LARGE),
         ("overflow", of_type.name == "datetime2", "datetime2"),
-        ("datetime_zone", zoned, "datetime, smalldatetime and datetime2"),
+        ("datetime_zone", of_type.name in _WITHOUT_ZONE, "datetime, smalldatetime and datetime2"),
         ("keep_offset", of_type.name == "datetimeoffset", "datetimeoffset"),
     ):
         if name in column and not fits:
-            reading.fault(
-                Condition.MISPLACED_FIELD,
-                (*path, name),
-                f"`{name}` is for {types}; column `{path[-1]}` is {of_type}",
-                "take it out here, or correct the column's type.",
-                of_key=True,
+            reading.report(
+                Fault(
+                    Condition.MISPLACED_FIELD,
+                    (*path, name),
+                    f"`{name}` applies to {types} only; column `{path[-1]}` is {of_type}",
+                    "remove it, or correct the column's type.",
+                    of_key=True,
+                )
             )

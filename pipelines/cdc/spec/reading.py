@@ -1,4 +1,4 @@
-"""One file on its way to a spec: its values, the table it speaks of, and the faults found so far."""
+"""A file being read: its usable values, its table and the faults found so far."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -9,45 +9,59 @@ from cdc.spec.document import Document, ValuePath
 from cdc.spec.secrets import looks_secret
 
 
+@dataclass(frozen=True)
+class Fault:
+    """One fault of a file, by the path of the value."""
+
+    condition: Condition
+    path: ValuePath
+    detail: str
+    """One sentence with the faulty value and the valid alternatives."""
+    fix: str
+    value: object = None
+    """The faulty value; None if there is none."""
+    near: str | None = None
+    """The valid word that was probably meant."""
+    of_key: bool = False
+    """True: the fault is at the key of the value."""
+    severity: Literal["error", "warning"] = "error"
+
+
 @dataclass
 class Reading:
-    """A document and what is found wrong with it; nothing is raised, so that one look finds all faults."""
+    """A document and its faults; nothing is raised, so that one pass finds every fault."""
 
     document: Document
     data: dict[str, Any] = field(default_factory=dict)
-    """What of the document's values is usable; faulty ones are taken out as they are reported."""
+    """The document's usable values; faulty ones are removed as they are reported."""
     faults: list[Diagnostic] = field(default_factory=list)
     table: str | None = None
     misspelt: set[str] = field(default_factory=set)
-    """Top-level fields of which a misspelling is reported, so that they are not reported as missing too."""
+    """Top-level fields with a reported misspelling, which are not reported as missing too."""
 
     @property
     def is_sound(self) -> bool:
-        """No fault so far, warnings aside, and the file could be read."""
+        """True if the file could be read and has no faults so far, apart from warnings."""
         return self.document.readable and all(found.severity == "warning" for found in self.faults)
 
-    def fault(
-        self,
-        condition: Condition,
-        path: ValuePath,
-        detail: str,
-        fix: str,
-        *,
-        value: object = None,
-        near: str | None = None,
-        of_key: bool = False,
-        severity: Literal["error", "warning"] = "error",
-    ) -> None:
-        """Note a fault at the value (or the key) that ``path`` leads to."""
-        place = self.document.place(path, of_key=of_key)
-        shown = None if value is None else shown_value(value)
+    def report(self, fault: Fault) -> None:
+        """Record a fault."""
         self.faults.append(
-            Diagnostic(condition, place, detail, fix, self.table, shown, near_match=near, severity=severity)
+            Diagnostic(
+                fault.condition,
+                self.document.place(fault.path, of_key=fault.of_key),
+                fault.detail,
+                fault.fix,
+                table=self.table,
+                value=None if fault.value is None else shown_value(fault.value),
+                near_match=fault.near,
+                severity=fault.severity,
+            )
         )
 
 
 def shown_value(value: object) -> str:
-    """A value as the file has it, shortened; never one that gives a secret away."""
+    """A value as written in the file, shortened; secrets are never shown."""
     text = {True: "true", False: "false", None: ""}.get(value) if isinstance(value, bool | None) else str(value)
     if text is None or looks_secret(text):
         return "..."
@@ -55,7 +69,7 @@ def shown_value(value: object) -> str:
 
 
 def listed(names: Collection[str], most: int = 12) -> str:
-    """Names for a sentence, the first of many.
+    """Names as part of a sentence, at most so many of them.
 
     >>> listed(["id", "total"]), listed([str(i) for i in range(20)], most=3)
     ('id, total', '0, 1, 2 and 17 more')

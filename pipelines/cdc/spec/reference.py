@@ -1,4 +1,4 @@
-"""The reference part of docs/table-spec.md, made from the JSON Schemas and the conditions."""
+"""The reference part of docs/table-spec.md, generated from the JSON Schemas and the conditions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from cdc.errors import Condition
 from cdc.spec.schema import Kind, resolved, schema
 from cdc.spec.schema_faults import flow
-from cdc.spec.sqlserver_types import LEFT_OUT, known_types
+from cdc.spec.sqlserver_types import OMITTED, known_types
 
 _TITLES: Mapping[Kind, str] = {
     "table": "A table: `conf/tables/<connector>/<table>.yml`",
@@ -17,7 +17,7 @@ _HEAD = ("| field | value | default | meaning |", "|---|---|---|---|")
 
 
 def reference() -> str:
-    """Every field with its values, default and meaning, every type, every fault, as Markdown."""
+    """All fields with values, default and meaning, all types and all faults, as Markdown."""
     column = schema("table")["$defs"]["column"]
     lines = [
         *_section(_TITLES["table"], schema("table")),
@@ -26,8 +26,8 @@ def reference() -> str:
         *_section(_TITLES["defaults"], schema("defaults")),
         "## Types",
         "",
-        f"Of SQL Server: {', '.join(known_types())}; and the synonyms that its DDL knows.",
-        f"The connector leaves out {', '.join(LEFT_OUT)}, so a spec cannot have them.",
+        f"SQL Server's types: {', '.join(known_types())}, and the synonyms of its DDL.",
+        f"The connector omits {', '.join(OMITTED)} columns, so a spec cannot contain them.",
         "",
         "## Faults",
         "",
@@ -39,36 +39,36 @@ def reference() -> str:
 
 
 def _section(title: str, part: Mapping[str, Any]) -> Iterator[str]:
-    """A heading and a table of all fields of a mapping."""
+    """A heading and a table with all fields of a mapping."""
     yield from (f"## {title}", "", *_HEAD)
     yield from _rows(part, "")
     yield ""
 
 
 def _rows(part: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    """One row for each field, followed by those of the mapping that it may be."""
+    """One row per field, followed by the rows of its nested fields."""
     for name, referring in part["properties"].items():
-        said = resolved(referring)
-        needed = name in part.get("required", ())
-        default = "needed" if needed else f"`{flow(said['default'])}`" if "default" in said else ""
-        yield f"| `{prefix}{name}` | {_values(said)} | {default} | {_cell(said.get('description', ''))} |"
-        if "properties" in said:
-            yield from _rows(said, f"{prefix}{name}.")
+        field = resolved(referring)
+        required = name in part.get("required", ())
+        default = "required" if required else f"`{flow(field['default'])}`" if "default" in field else ""
+        yield f"| `{prefix}{name}` | {_values(field)} | {default} | {_cell(field.get('description', ''))} |"
+        if "properties" in field:
+            yield from _rows(field, f"{prefix}{name}.")
 
 
-def _values(said: Mapping[str, Any]) -> str:
-    """What may stand there, in words, with an example where the default shows none."""
-    if "enum" in said:
-        return ", ".join(f"`{value}`" for value in said["enum"])
+def _values(field: Mapping[str, Any]) -> str:
+    """The values that a field may have, with examples."""
+    if "enum" in field:
+        return ", ".join(f"`{value}`" for value in field["enum"])
     words = {
-        "string": "text",
+        "string": "string",
         "object": "mapping",
         "array": "list",
         "boolean": "true, false",
         "integer": "number",
     }
-    kinds = [said["type"]] if isinstance(said["type"], str) else said["type"]
-    examples = [f"`{flow(example)}`" for example in said.get("examples", ())]
+    kinds = [field["type"]] if isinstance(field["type"], str) else field["type"]
+    examples = [f"`{flow(example)}`" for example in field.get("examples", ())]
     return _cell(", ".join(words[kind] for kind in kinds) + (f": {', '.join(examples)}" if examples else ""))
 
 

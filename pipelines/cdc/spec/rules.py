@@ -1,4 +1,4 @@
-"""What must hold between the tables of a conf folder: no dataset is written twice, no topic read twice."""
+"""Checks across the tables of a conf folder: no dataset is written twice, no topic is read twice."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,12 @@ from cdc.debezium.events import event_kinds
 from cdc.errors import Condition
 from cdc.spec.document import ValuePath
 from cdc.spec.model import ConnectorSpec
+from cdc.spec.reading import Fault
 from cdc.spec.table import ReadTable
 
 
 def check_tables(tables: Sequence[ReadTable], connectors: Iterable[ConnectorSpec] = ()) -> None:
-    """Report tables that would write one dataset, or a connector's, or read one topic without saying so."""
+    """Report tables that write the same dataset, or a connector's, or read the same topic without declaring it."""
     _check_datasets(tables)
     for connector in connectors:
         _check_against(connector, tables)
@@ -24,17 +25,19 @@ def _check_datasets(tables: Iterable[ReadTable]) -> None:
         clashes = [(dataset, first_with.setdefault(dataset, table)) for dataset in table.datasets]
         dataset, first = next((clash for clash in clashes if clash[1] is not table), (None, table))
         if dataset:
-            table.reading.fault(
-                Condition.DUPLICATE_TABLE_NAME,
-                _named_by(table, dataset),
-                f"`{table.name}` would write {dataset}, as `{first.name}` does ({_where(first)})",
-                "give one of the two another name: `name:` for all its datasets, `gold:` for those of gold.",
-                value=table.name,
+            table.reading.report(
+                Fault(
+                    Condition.DUPLICATE_TABLE_NAME,
+                    _named_by(table, dataset),
+                    f"`{table.name}` would write {dataset}, which `{first.name}` also writes ({_where(first)})",
+                    "rename one of the two: `name:` for all of its datasets, `gold:` for those of gold.",
+                    value=table.name,
+                )
             )
 
 
 def _check_against(connector: ConnectorSpec, tables: Iterable[ReadTable]) -> None:
-    """Report tables that would write what the connector's own topics become."""
+    """Report tables that would write a dataset of the connector's own topics."""
     kinds = event_kinds(connector)
     of_events = {
         make(connector, kind.name) for kind in kinds for make in (names.event_records_dataset, names.events_dataset)
@@ -42,17 +45,19 @@ def _check_against(connector: ConnectorSpec, tables: Iterable[ReadTable]) -> Non
     of_events |= {names.event_view_dataset(connector, view) for kind in kinds for view in kind.views}
     for table in tables:
         for dataset in sorted(of_events.intersection(table.datasets))[:1]:
-            table.reading.fault(
-                Condition.DUPLICATE_TABLE_NAME,
-                _named_by(table, dataset),
-                f"`{table.name}` would write {dataset}, as the `topics:` of connector `{connector.name}` do",
-                "give the table another name: `name:` for all its datasets, `gold:` for those of gold.",
-                value=table.name,
+            table.reading.report(
+                Fault(
+                    Condition.DUPLICATE_TABLE_NAME,
+                    _named_by(table, dataset),
+                    f"`{table.name}` would write {dataset}, as the `topics:` of connector `{connector.name}` do",
+                    "rename the table: `name:` for all of its datasets, `gold:` for those of gold.",
+                    value=table.name,
+                )
             )
 
 
 def _named_by(table: ReadTable, dataset: str) -> ValuePath:
-    """What in the file gives the dataset its name."""
+    """The path of the field that names the dataset."""
     fields = ("gold", "name") if dataset.startswith("gold.") else ("name",)
     return next(((field,) for field in fields if field in table.reading.data), ("table",))
 
@@ -64,12 +69,14 @@ def _check_topics(tables: Iterable[ReadTable]) -> None:
         if first is table or (_shares(first) and _shares(table)):
             continue
         path: ValuePath = ("topic",) if "topic" in table.reading.data else ("table",)
-        table.reading.fault(
-            Condition.DUPLICATE_TOPIC,
-            path,
-            f"topic `{table.topic}` is read for `{first.name}` already ({_where(first)})",
-            "remove one file; where one topic does carry both tables, write `shared_topic: true` in each.",
-            value=table.topic,
+        table.reading.report(
+            Fault(
+                Condition.DUPLICATE_TOPIC,
+                path,
+                f"topic `{table.topic}` is already read for `{first.name}` ({_where(first)})",
+                "remove one of the files; if the topic carries both tables, add `shared_topic: true` to each.",
+                value=table.topic,
+            )
         )
 
 

@@ -1,4 +1,4 @@
-"""Table specs from a connector's schema-change records: columns, types and key as the source has them now."""
+"""Table specs generated from a connector's schema-change records: columns, types and key."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 from cdc.spec.reserved import allowed_target
 from cdc.spec.schema_faults import flow
-from cdc.spec.sqlserver_types import LEFT_OUT, TypeFault, parse_type
+from cdc.spec.sqlserver_types import OMITTED, TypeFault, parse_type
 
 _LENGTH = ("char", "varchar", "nchar", "nvarchar", "binary", "varbinary")
 _FRACTION = ("time", "datetime2", "datetimeoffset")
@@ -25,14 +25,14 @@ class SourceTable:
     topic_prefix: str
     key: tuple[str, ...]
     columns: tuple[tuple[str, str, bool], ...]
-    """Each column's name, its type as DDL writes it, and whether it may be null."""
+    """Each column's name, its type as in DDL, and whether it is nullable."""
 
 
 def source_tables(records: Iterable[Mapping[str, Any]]) -> tuple[SourceTable, ...]:
-    """The tables of a capture's schema-change records as the last one of each describes it, by source name.
+    """The tables in a capture, each as its last schema-change record describes it, by source name.
 
     Args:
-        records: in the form of ``kcat -C -J``; records of other kinds are passed over.
+        records: in the form of ``kcat -C -J``; other kinds of records are ignored.
     """
     tables: dict[str, SourceTable] = {}
     for record in sorted(records, key=lambda record: int(record.get("offset", 0))):
@@ -45,23 +45,23 @@ def source_tables(records: Iterable[Mapping[str, Any]]) -> tuple[SourceTable, ..
 
 
 def dataset_names(tables: Collection[SourceTable]) -> dict[str, str]:
-    """A dataset name for each source table: its own, with its schema's before it where two have the same."""
-    own = {table.source: _dataset_name(table.source.rpartition(".")[2]) for table in tables}
-    twice = {name for name, count in Counter(own.values()).items() if count > 1}
+    """A dataset name for each source table; tables with the same name get their schema as a prefix."""
+    plain = {table.source: _dataset_name(table.source.rpartition(".")[2]) for table in tables}
+    duplicates = {name for name, count in Counter(plain.values()).items() if count > 1}
     return {
-        source: _dataset_name("_".join(source.split(".")[1:])) if name in twice else name
-        for source, name in own.items()
+        source: _dataset_name("_".join(source.split(".")[1:])) if name in duplicates else name
+        for source, name in plain.items()
     }
 
 
 def table_yaml(table: SourceTable, name: str) -> str:
-    """The table's spec, one line a column; names that a spec may not give are renamed."""
-    own_name = table.source.rpartition(".")[2].lower()
+    """The table's spec, one line per column; reserved column names are renamed."""
+    default_name = table.source.rpartition(".")[2].lower()
     key = f"key: {flow(list(table.key))}" if table.key else "append_only: true # the source has no primary key"
     lines = [
         "# yaml-language-server: $schema=../../schema/table.schema.json",
         f"table: {flow(table.source)}",
-        *([f"name: {name}"] if name != own_name else []),
+        *([f"name: {name}"] if name != default_name else []),
         key,
         "columns:",
         *(f"  {_column(name, column_type, nullable)}" for name, column_type, nullable in table.columns),
@@ -70,13 +70,13 @@ def table_yaml(table: SourceTable, name: str) -> str:
 
 
 def connector_yaml(topic_prefix: str) -> str:
-    """A connector's spec with nothing but what has no default."""
+    """A connector's spec with the required fields only."""
     modeline = "# yaml-language-server: $schema=../schema/connector.schema.json"
     return f"{modeline}\ntopic_prefix: {topic_prefix}\n"
 
 
 def _table_changes(payload: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The topic prefix and each table change of a schema-change record's payload, if it is one."""
+    """The topic prefix and each table change in a payload; nothing if it is not a schema change."""
     try:
         value = json.loads(payload) if isinstance(payload, str) else payload
     except json.JSONDecodeError:
@@ -94,7 +94,7 @@ def _source_table(source: str, prefix: str, table: Mapping[str, Any]) -> SourceT
 
 
 def _type(column: Mapping[str, Any]) -> str:
-    """The type as DDL writes it; JDBC gives the length of (max) types as the largest there is."""
+    """The type as in DDL; JDBC reports the length of a (max) type as the largest possible one."""
     name = str(column["typeName"]).lower().removesuffix("() identity").removesuffix(" identity")
     length, scale = column.get("length"), column.get("scale")
     if name in _LENGTH and length is not None:
@@ -109,15 +109,15 @@ def _type(column: Mapping[str, Any]) -> str:
 def _column(name: str, type_text: str, nullable: bool) -> str:
     """One line of ``columns:``."""
     key = name if re.fullmatch(r"[A-Za-z_]\w*", name) else json.dumps(name, ensure_ascii=False)
-    if type_text in LEFT_OUT:
-        return f"{key}: {{exclude: true}} # {type_text}: the connector leaves it out"
+    if type_text in OMITTED:
+        return f"{key}: {{exclude: true}} # {type_text}: the connector omits it"
     written = f"{_canonical(type_text)}{'' if nullable else ' not null'}"
     target = allowed_target(name)
     return f"{key}: {written}" if target == name else f"{key}: {flow({'type': written, 'rename': target})}"
 
 
 def _dataset_name(words: str) -> str:
-    """A name that lakehouse tables may have, of a source table's.
+    """A valid dataset name, made from a source table's name.
 
     >>> _dataset_name("Order Lines"), _dataset_name("2024 sales")
     ('order_lines', 't_2024_sales')

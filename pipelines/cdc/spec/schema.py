@@ -1,7 +1,7 @@
-"""The JSON Schemas of a conf folder's files: the one home of fields, defaults, examples and descriptions.
+"""JSON Schemas of a conf folder's files: the only home of fields, defaults, examples and descriptions.
 
-They lie beside this module, so that they are there wherever the code is; `python -m cdc schemas` copies them
-into a conf folder, where editors complete from them.
+They are stored next to this module, so they ship with the code; `python -m cdc schemas` copies them to a conf
+folder for completion in editors.
 """
 
 import json
@@ -21,18 +21,18 @@ FOLDER = Path(__file__).parent / "schema"
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """One thing that a schema refuses."""
+class Violation:
+    """One violation of a schema."""
 
     path: ValuePath
     keyword: str
     """The schema's keyword: ``required``, ``type``, ``enum``."""
-    wanted: Any
-    """What the schema has behind the keyword."""
+    expected: Any
+    """The keyword's value in the schema."""
     found: Any
-    """The value that it refuses."""
-    said: Mapping[str, Any]
-    """All that the schema says of such a value."""
+    """The value that violates it."""
+    field: Mapping[str, Any]
+    """The schema of that value."""
 
 
 @cache
@@ -42,10 +42,10 @@ def schema(kind: Kind) -> Mapping[str, Any]:
     return loaded
 
 
-def refusals(kind: Kind, data: Mapping[str, Any]) -> Iterator[Refusal]:
-    """All that the schema refuses of a file's values, in the order of their paths.
+def violations(kind: Kind, data: Mapping[str, Any]) -> Iterator[Violation]:
+    """Every violation in a file's values, ordered by path.
 
-    A value is refused once for each keyword: jsonschema says `required` again for each field that is missing.
+    One per value and keyword: jsonschema reports `required` once for each missing field.
     """
     seen: set[tuple[ValuePath, str]] = set()
     for error in sorted(_validator(kind).iter_errors(data), key=lambda error: str(error.absolute_path)):
@@ -54,7 +54,7 @@ def refusals(kind: Kind, data: Mapping[str, Any]) -> Iterator[Refusal]:
             continue
         seen.add((path, str(error.validator)))
         part: Any = error.schema
-        yield Refusal(
+        yield Violation(
             path,
             str(error.validator),
             error.validator_value,
@@ -64,7 +64,7 @@ def refusals(kind: Kind, data: Mapping[str, Any]) -> Iterator[Refusal]:
 
 
 def field_schema(kind: Kind, path: ValuePath) -> Mapping[str, Any]:
-    """What the schema says of the value at ``path``, references followed; empty where it says nothing."""
+    """The schema of the value at ``path``, references resolved; empty if the schema does not mention it."""
     found: Mapping[str, Any] = schema(kind)
     for step in path:
         if isinstance(step, int):
@@ -75,7 +75,7 @@ def field_schema(kind: Kind, path: ValuePath) -> Mapping[str, Any]:
 
 
 def resolved(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A part of a schema together with what it refers to; its own words go before."""
+    """A part of a schema merged with the definition that it references; its own keywords win."""
     if "$ref" not in part:
         return part
     name = part["$ref"].rpartition("/")[2]

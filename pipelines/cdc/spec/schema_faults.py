@@ -1,4 +1,4 @@
-"""What a JSON Schema refuses, in this project's words: the value, the near match, how to write it."""
+"""Faults from JSON Schema violations: the value, the near match and how to write it."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,11 +6,11 @@ from typing import Any
 
 from cdc.errors import Condition, near_match
 from cdc.spec.document import ValuePath
-from cdc.spec.reading import Reading, listed, shown_value
-from cdc.spec.schema import Kind, Refusal, refusals, resolved
+from cdc.spec.reading import Fault, Reading, listed, shown_value
+from cdc.spec.schema import Kind, Violation, resolved, violations
 
 _KINDS = {
-    "string": "a text",
+    "string": "a string",
     "object": "a mapping",
     "array": "a list",
     "boolean": "true, false",
@@ -18,21 +18,21 @@ _KINDS = {
 }
 
 
-_ELSEWHERE_BOOLEAN = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
-"""Words for true and false in YAML 1.1, which are texts in YAML 1.2."""
+_YAML_1_1_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+"""Words for true and false in YAML 1.1, which are strings in YAML 1.2."""
 
 
 def check_against_schema(reading: Reading, kind: Kind) -> None:
-    """Report what the schema refuses, and take it out of ``reading.data``: the rest can be looked at then."""
+    """Report schema violations, and remove those values from ``reading.data`` so that the rest can be checked."""
     unusable: list[ValuePath] = []
-    for refusal in refusals(kind, reading.data):
-        unusable += _REPORTS.get(refusal.keyword, _bad_value)(reading, refusal)
+    for violation in violations(kind, reading.data):
+        unusable += _REPORTS.get(violation.keyword, _bad_value)(reading, violation)
     for path in unusable:
-        take_out(reading.data, path)
+        remove(reading.data, path)
 
 
-def take_out(data: Any, path: ValuePath) -> None:
-    """Remove the value at ``path``; of a list's entry the whole list, since the others would move."""
+def remove(data: Any, path: ValuePath) -> None:
+    """Remove the value at ``path``; for a list entry the whole list, because the other entries would move."""
     names = path[: next((i for i, step in enumerate(path) if isinstance(step, int)), len(path))]
     for step in names[:-1]:
         data = data.get(step, {}) if isinstance(data, dict) else {}
@@ -40,101 +40,108 @@ def take_out(data: Any, path: ValuePath) -> None:
         data.pop(names[-1], None)
 
 
-def _unknown_fields(reading: Reading, refusal: Refusal) -> list[ValuePath]:
-    known = list(refusal.said["properties"])
-    strangers = [name for name in refusal.found if name not in known]
-    for name in strangers:
+def _unknown_fields(reading: Reading, violation: Violation) -> list[ValuePath]:
+    known = list(violation.field["properties"])
+    unknown = [name for name in violation.found if name not in known]
+    for name in unknown:
         near = near_match(name, known)
-        if near and not refusal.path:
+        if near and not violation.path:
             reading.misspelt.add(near)
-        reading.fault(
-            Condition.UNKNOWN_FIELD,
-            (*refusal.path, name),
-            f"`{name}` is no field of {_named(refusal.path)}"
-            + ("" if near else f"; there are: {listed(known, most=40)}"),
-            "correct the name, or take the field out.",
-            value=name,
-            near=near,
-            of_key=True,
+        reading.report(
+            Fault(
+                Condition.UNKNOWN_FIELD,
+                (*violation.path, name),
+                f"`{name}` is not a field of {_named(violation.path)}"
+                + ("" if near else f"; known fields: {listed(known, most=40)}"),
+                "correct the name, or remove the field.",
+                value=name,
+                near=near,
+                of_key=True,
+            )
         )
-    return [(*refusal.path, name) for name in strangers]
+    return [(*violation.path, name) for name in unknown]
 
 
-def _missing_field(reading: Reading, refusal: Refusal) -> list[ValuePath]:
-    """All fields of a mapping that must be there and are not, but those of which a misspelling is reported."""
-    properties = refusal.said.get("properties", {})
-    misspelt = {near_match(name, properties) for name in refusal.found if name not in properties}
-    for name in refusal.wanted:
-        if name not in refusal.found and name not in misspelt:
+def _missing_field(reading: Reading, violation: Violation) -> list[ValuePath]:
+    """Required fields that are missing, apart from those with a reported misspelling."""
+    properties = violation.field.get("properties", {})
+    misspelt = {near_match(name, properties) for name in violation.found if name not in properties}
+    for name in violation.expected:
+        if name not in violation.found and name not in misspelt:
+            detail = f"{_named(violation.path)} lacks the required field `{name}`"
             fix = _for_example(name, resolved(properties.get(name, {})))
-            reading.fault(Condition.MISSING_FIELD, refusal.path, f"{_named(refusal.path)} has no `{name}`", fix)
+            reading.report(Fault(Condition.MISSING_FIELD, violation.path, detail, fix))
     return []
 
 
-def _wrong_kind(reading: Reading, refusal: Refusal) -> list[ValuePath]:
-    wanted = [refusal.wanted] if isinstance(refusal.wanted, str) else refusal.wanted
-    *first, last = ", ".join(_KINDS[each] for each in wanted).split(", ")
+def _wrong_kind(reading: Reading, violation: Violation) -> list[ValuePath]:
+    expected = [violation.expected] if isinstance(violation.expected, str) else violation.expected
+    *first, last = ", ".join(_KINDS[each] for each in expected).split(", ")
     kinds = f"{', '.join(first)} or {last}" if first else last
-    reading.fault(
-        Condition.WRONG_KIND,
-        refusal.path,
-        f"{_named(refusal.path)} {_kind_of(refusal.found)}; {kinds} is wanted",
-        _how_to_write(_field(refusal.path), refusal.said),
-        value=refusal.found,
-        near=_meant_boolean(refusal.found) if "boolean" in wanted else None,
+    reading.report(
+        Fault(
+            Condition.WRONG_KIND,
+            violation.path,
+            f"{_named(violation.path)} {_kind_of(violation.found)}; expected {kinds}",
+            _how_to_write(_field(violation.path), violation.field),
+            value=violation.found,
+            near=_meant_boolean(violation.found) if "boolean" in expected else None,
+        )
     )
-    return [refusal.path]
+    return [violation.path]
 
 
-def _bad_value(reading: Reading, refusal: Refusal) -> list[ValuePath]:
-    one_of = refusal.wanted if refusal.keyword == "enum" else []
-    near = near_match(str(refusal.found), one_of)
-    if "boolean" in refusal.said.get("type", ()):
-        near = _ELSEWHERE_BOOLEAN.get(str(refusal.found).lower())
-    reading.fault(
-        Condition[refusal.said.get("x-condition", "BAD_VALUE")],
-        refusal.path,
-        f"{_named(refusal.path)} {_why(refusal)}",
-        "write one of those." if one_of else _how_to_write(_field(refusal.path), refusal.said),
-        value=None if isinstance(refusal.found, dict | list) else refusal.found,
-        near=near,
+def _bad_value(reading: Reading, violation: Violation) -> list[ValuePath]:
+    one_of = violation.expected if violation.keyword == "enum" else []
+    near = near_match(str(violation.found), one_of)
+    if "boolean" in violation.field.get("type", ()):
+        near = _YAML_1_1_BOOLEANS.get(str(violation.found).lower())
+    reading.report(
+        Fault(
+            Condition[violation.field.get("x-condition", "BAD_VALUE")],
+            violation.path,
+            f"{_named(violation.path)} {_why(violation)}",
+            "use one of those." if one_of else _how_to_write(_field(violation.path), violation.field),
+            value=None if isinstance(violation.found, dict | list) else violation.found,
+            near=near,
+        )
     )
-    return [refusal.path]
+    return [violation.path]
 
 
-_REPORTS: Mapping[str, Callable[[Reading, Refusal], list[ValuePath]]] = {
+_REPORTS: Mapping[str, Callable[[Reading, Violation], list[ValuePath]]] = {
     "additionalProperties": _unknown_fields,
     "required": _missing_field,
     "type": _wrong_kind,
 }
 
 
-def _why(refusal: Refusal) -> str:
-    """What is wrong with a value that is of the right kind."""
-    found, wanted = refusal.found, refusal.wanted
+def _why(violation: Violation) -> str:
+    """Why a value of the right kind is not allowed."""
+    found, expected = violation.found, violation.expected
     several = isinstance(found, dict | list)
-    choices = listed(wanted) if isinstance(wanted, list) else ""
+    choices = listed(expected) if isinstance(expected, list) else ""
     reasons: dict[str, str] = {
-        "enum": f"is `{shown_value(found)}`; it is one of {choices}",
-        "pattern": f"is `{shown_value(found)}`, which does not have the form that is wanted",
-        "minimum": f"is {shown_value(found)}; it is {wanted} or more",
-        "minLength": "is an empty text",
+        "enum": f"is `{shown_value(found)}`; expected one of {choices}",
+        "pattern": f"is `{shown_value(found)}`, which does not have the expected form",
+        "minimum": f"is {shown_value(found)}; the minimum is {expected}",
+        "minLength": "is an empty string",
         "minItems": "is an empty list",
         "minProperties": "is an empty mapping",
-        "maxItems": f"has {len(found) if several else 1} entries; there may be {wanted}",
-        "maxProperties": f"has {listed(list(map(str, found)) if several else [])}; there may be only one of them",
-        "uniqueItems": "has an entry twice",
+        "maxItems": f"has {len(found) if several else 1} entries; the maximum is {expected}",
+        "maxProperties": f"has {listed(list(map(str, found)) if several else [])}; only one of them is allowed",
+        "uniqueItems": "has a duplicate entry",
     }
-    return reasons[refusal.keyword]
+    return reasons[violation.keyword]
 
 
 def _field(path: ValuePath) -> str:
-    """The field's name; empty for a list's entry."""
+    """The field's name; empty for a list entry."""
     return path[-1] if path and isinstance(path[-1], str) else ""
 
 
 def _named(path: ValuePath) -> str:
-    """The value that a sentence is about.
+    """The value at ``path`` as the subject of a sentence.
 
     >>> _named(("columns", "id", "type")), _named(("key", 0)), _named(("expectations", "positive"))
     ('`type` of column `id`', 'entry 1 of `key`', '`positive` of `expectations`')
@@ -154,33 +161,33 @@ def _named(path: ValuePath) -> str:
 def _kind_of(value: object) -> str:
     if value is None:
         return "is empty"
-    kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list"}
+    kinds = {bool: "true or false", int: "a number", float: "a number", str: "a string", list: "a list"}
     shown = "" if isinstance(value, dict | list) else f"`{shown_value(value)}`, "
     return f"is {shown}{kinds.get(type(value), 'a mapping')}"
 
 
 def _meant_boolean(value: object) -> str | None:
-    """The word for what other YAML readers, or quick fingers, take for true or false."""
+    """The boolean meant by a YAML 1.1 word or a misspelling; None if it looks like neither."""
     if not isinstance(value, str):
         return None
-    return _ELSEWHERE_BOOLEAN.get(value.lower()) or near_match(value, ["true", "false"])
+    return _YAML_1_1_BOOLEANS.get(value.lower()) or near_match(value, ["true", "false"])
 
 
-def _how_to_write(name: str, said: Mapping[str, Any]) -> str:
-    """How to write a field, from the schema's own words."""
-    return str(said["x-fix"]) if "x-fix" in said else _for_example(name, said)
+def _how_to_write(name: str, field: Mapping[str, Any]) -> str:
+    """The fix of a faulty field: the schema's `x-fix`, or its examples."""
+    return str(field["x-fix"]) if "x-fix" in field else _for_example(name, field)
 
 
-def _for_example(name: str, said: Mapping[str, Any]) -> str:
-    examples = said.get("examples") or ([said["default"]] if "default" in said else [])
+def _for_example(name: str, field: Mapping[str, Any]) -> str:
+    examples = field.get("examples") or ([field["default"]] if "default" in field else [])
     if not examples:
         return "see docs/table-spec.md."
     written = (f"`{name}: {flow(example)}`" if name else f"`{flow(example)}`" for example in examples)
-    return f"write for example {' or '.join(written)}."
+    return f"for example {' or '.join(written)}."
 
 
 def flow(value: object) -> str:
-    """A value as one line of YAML.
+    """A value as YAML in one line.
 
     >>> flow({"track": ["status"], "total": "decimal(18,2)"}), flow(False), flow("2 days")
     ('{track: [status], total: "decimal(18,2)"}', 'false', '2 days')

@@ -1,38 +1,39 @@
-"""Secrets in a spec are refused, and taken out before anything else could show them."""
+"""Secrets in a spec: reported, and removed before any other message could show them."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from cdc.errors import Condition
 from cdc.spec.document import ValuePath
-from cdc.spec.reading import Reading
-from cdc.spec.schema_faults import take_out
+from cdc.spec.reading import Fault, Reading
+from cdc.spec.schema_faults import remove
 from cdc.spec.secrets import looks_secret, names_secret
 
-_NO_SETTINGS = ("columns", "expectations", "comment")
-"""Fields that name or describe data: a column may well be called `password`."""
+_DATA_FIELDS = ("columns", "expectations", "comment")
+"""Fields that name or describe data: a column may be called `password`."""
 _REFERENCE = "{{secrets/"
 
 
 def refuse_secrets(reading: Reading) -> None:
-    """Report settings that hold a secret in clear text, never showing it."""
+    """Report settings that contain a secret in plain text, without showing it."""
     for path in list(_secrets(reading.data, ())):
-        reading.fault(
-            Condition.SECRET_IN_SPEC,
-            path,
-            f"`{path[-1]}` holds a secret in clear text (not shown here)",
-            "take it out and change it where it is used; the pipeline's configuration may have it, as the "
-            "reference `{{secrets/<scope>/<key>}}`.",
-            of_key=True,
+        reading.report(
+            Fault(
+                Condition.SECRET_IN_SPEC,
+                path,
+                f"`{path[-1]}` contains a secret in plain text (not shown here)",
+                "remove it and rotate it; the pipeline's configuration can refer to it as `{{secrets/<scope>/<key>}}`.",
+                of_key=True,
+            )
         )
-        take_out(reading.data, path)
+        remove(reading.data, path)
 
 
 def _secrets(value: Any, path: ValuePath, *, named: bool = False) -> Iterator[ValuePath]:
-    """Paths of the texts and numbers that are a secret by their field's name or by themselves."""
+    """Paths of the strings and numbers that are secrets, by the name of their field or by their content."""
     if isinstance(value, dict):
         for name, each in value.items():
-            if path or name not in _NO_SETTINGS:
+            if path or name not in _DATA_FIELDS:
                 yield from _secrets(each, (*path, name), named=named or names_secret(name))
     elif isinstance(value, list):
         for index, each in enumerate(value):

@@ -1,4 +1,4 @@
-"""What looks like a secret, so that it is refused in a spec and shown nowhere."""
+"""Detection of secrets: a spec must not contain them, and no message shows them."""
 
 import re
 
@@ -8,7 +8,7 @@ _ASSIGNED = re.compile(rf"({_WORDS})[\w.\-]*\s*[=:]\s*\S|://[^/\s:@]+:[^/\s@]+@"
 
 
 def names_secret(field: str) -> bool:
-    """Whether a field of this name would hold a secret.
+    """True if a field of this name would contain a secret.
 
     >>> [names_secret(field) for field in ("database.password", "kafka.sasl.jaas.config", "topic_prefix")]
     [True, True, False]
@@ -17,7 +17,7 @@ def names_secret(field: str) -> bool:
 
 
 def looks_secret(text: str) -> bool:
-    """Whether a text gives a secret away, such as ``password=...`` or ``https://user:word@host``.
+    """True if a text contains a secret, such as ``password=...`` or ``https://user:word@host``.
 
     >>> looks_secret('ScramLoginModule required username="u" password="x";'), looks_secret("shopserver")
     (True, False)

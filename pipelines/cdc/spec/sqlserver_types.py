@@ -1,10 +1,10 @@
-"""SQL Server's column types: from a spec's text to a SourceType, with the server's defaults and ranges."""
+"""SQL Server's column types: parsing, defaults and ranges."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from cdc.errors import Condition, near_match
+from cdc.errors import CdcError, Condition, near_match
 from cdc.spec.model import SourceType
 
 _TYPE = re.compile(
@@ -14,8 +14,8 @@ _TYPE = re.compile(
 )
 
 
-class TypeFault(ValueError):
-    """A column type that cannot be used: the condition, why, the fix."""
+class TypeFault(CdcError, ValueError):
+    """A column type that cannot be used: condition, detail and fix."""
 
     def __init__(self, condition: Condition, detail: str, fix: str, near: str | None = None) -> None:
         super().__init__(detail)
@@ -26,7 +26,7 @@ class TypeFault(ValueError):
 
 
 def parse_type(text: str) -> tuple[SourceType, bool | None]:
-    """A column type as DDL writes it, and whether it may be null where the text says so.
+    """A column type as in DDL, and whether it is nullable (None if the text does not state it).
 
     >>> parse_type("decimal(18, 2) not null")
     (SourceType(name='decimal', length=None, precision=18, scale=2, is_max=False), False)
@@ -34,16 +34,16 @@ def parse_type(text: str) -> tuple[SourceType, bool | None]:
     ['rowversion', 'nvarchar(max)', 'datetime2(7)', 'int']
 
     Raises:
-        TypeFault: unknown, not supported by the connector, or with arguments that the type does not take.
+        TypeFault: the type is unknown or not supported by the connector, or its arguments are invalid.
     """
     found = _TYPE.fullmatch(text)
     if not found:
         raise _unknown(text)
     name = " ".join(found["name"].lower().split())
     name = _SYNONYMS.get(name, name)
-    if name in LEFT_OUT:
-        detail = f"Debezium leaves columns of type {name} out of its records, so `{text}` would always be null"
-        fix = "take the column out of `columns:`, or write `{exclude: true}` as its value."
+    if name in OMITTED:
+        detail = f"Debezium omits {name} columns from its records, so this column would always be null"
+        fix = "remove the column, or set `{exclude: true}` as its value."
         raise TypeFault(Condition.UNSUPPORTED_TYPE, detail, fix)
     if name not in _FAMILIES:
         raise _unknown(text, near_match(name, [*_FAMILIES, *_SYNONYMS]))
@@ -61,18 +61,18 @@ def known_types() -> tuple[str, ...]:
 
 def _unknown(text: str, near: str | None = None) -> TypeFault:
     if "(" in text and ")" not in text:
-        detail = f"`{text}` has an open bracket: inside braces YAML ends an unquoted value at a comma"
-        return TypeFault(Condition.BAD_TYPE, detail, 'put the type in quotes: "decimal(18,2)".')
+        detail = f"`{text}` has an unclosed bracket: inside braces YAML ends an unquoted value at a comma"
+        return TypeFault(Condition.BAD_TYPE, detail, 'quote the type: "decimal(18,2)".')
     fix = (
-        "write a type as SQL Server's DDL does, such as int, nvarchar(80) or decimal(18,2); "
-        "for a user-defined type the type that it stands for."
+        "use a type as in SQL Server's DDL, such as int, nvarchar(80) or decimal(18,2); "
+        "for a user-defined type, its base type."
     )
     return TypeFault(Condition.BAD_TYPE, f"`{text}` is not a type of SQL Server", fix, near)
 
 
 @dataclass(frozen=True)
 class _Range:
-    """The whole numbers that one argument of a type may be."""
+    """The valid range of one argument of a type."""
 
     what: str
     lowest: int
@@ -83,13 +83,13 @@ class _Range:
         if text is None:
             return self.default
         if not text.isdecimal() or not self.lowest <= int(text) <= self.highest:
-            detail = f"the {self.what} of {type_name} is `{text}`; it goes from {self.lowest} to {self.highest}"
-            raise TypeFault(Condition.BAD_TYPE, detail, f"write the column's {self.what} as the source declares it.")
+            detail = f"the {self.what} of {type_name} is `{text}`; the range is {self.lowest} to {self.highest}"
+            raise TypeFault(Condition.BAD_TYPE, detail, f"use the column's {self.what} as declared in the source.")
         return int(text)
 
 
 def _at_most(count: int, name: str, arguments: list[str]) -> list[str | None]:
-    """The arguments, filled up with None to ``count``."""
+    """The arguments, padded with None to ``count``."""
     if len(arguments) > count:
         has = f"{len(arguments)} argument{'s' if len(arguments) > 1 else ''}"
         takes = f"at most {count}" if count else "none"
@@ -105,9 +105,9 @@ def _plain(name: str, arguments: list[str]) -> SourceType:
 
 
 def _decimal(name: str, arguments: list[str]) -> SourceType:
-    digits, behind_point = _at_most(2, name, arguments)
+    digits, decimals = _at_most(2, name, arguments)
     precision = _Range("precision", 1, 38, 18).read(name, digits)
-    scale = _Range("scale", 0, precision, 0).read(f"{name}({precision})", behind_point)
+    scale = _Range("scale", 0, precision, 0).read(f"{name}({precision})", decimals)
     return SourceType(name, precision=precision, scale=scale)
 
 
@@ -117,7 +117,7 @@ def _fraction(name: str, arguments: list[str]) -> SourceType:
 
 
 def _float(name: str, arguments: list[str]) -> SourceType:
-    """As the server keeps it: 24 bits or fewer are a real, more are float(53)."""
+    """As the server stores it: up to 24 bits is a real, more is float(53)."""
     (bits,) = _at_most(1, name, arguments)
     if _Range("precision", 1, 53, 53).read(name, bits) <= 24:
         return SourceType("real")
@@ -152,8 +152,8 @@ _FAMILIES: Mapping[str, Callable[[str, list[str]], SourceType]] = {
     **dict.fromkeys(("uniqueidentifier", "xml", "rowversion", "hierarchyid"), _plain),
 }
 
-LEFT_OUT = ("sql_variant", "geography", "geometry")
-"""Types whose columns Debezium's SQL Server connector does not put into its records."""
+OMITTED = ("sql_variant", "geography", "geometry")
+"""Types whose columns Debezium's SQL Server connector omits from its records."""
 
 _SYNONYMS: Mapping[str, str] = {
     "timestamp": "rowversion",

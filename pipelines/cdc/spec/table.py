@@ -1,7 +1,7 @@
-"""A table's file becomes a TableSpec."""
+"""TableSpec from a table's file."""
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,93 +19,110 @@ from cdc.spec.table_faults import check_table
 
 @dataclass(frozen=True)
 class ReadTable:
-    """A table as far as its file could be read: what other tables are compared with, and its spec."""
+    """A table, as far as its file could be read: what other tables are compared with, and its spec."""
 
     reading: Reading
     name: str | None
     topic: str | None
     datasets: tuple[str, ...]
-    """Every dataset that the table writes, by its full name."""
+    """Full names of the datasets that the table writes."""
     spec: TableSpec | None
-    """None where its file has faults, or its connector's."""
+    """None if its file or its connector's file has faults."""
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """What a table is called and where its records come from."""
+
+    connector: ConnectorSpec
+    name: str
+    topic: str
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a table, without the excluded ones."""
+
+    by_source: Mapping[str, ColumnSpec]
+    router: ColumnSpec | None
+    """The column with the physical table of a routed topic's rows, if the spec asks for one."""
+
+    @property
+    def all(self) -> tuple[ColumnSpec, ...]:
+        """Every column, in the spec's order, the router's last."""
+        return (*self.by_source.values(), *self._routed)
+
+    def key(self, source_names: Sequence[str]) -> tuple[str, ...]:
+        """Target names of the key columns; the router's is part of the key."""
+        return tuple(column.target for column in (*self.listed(source_names), *self._routed))
+
+    def listed(self, source_names: Sequence[str]) -> tuple[ColumnSpec, ...]:
+        """The columns of these names, in this order."""
+        return tuple(self.by_source[name] for name in source_names)
+
+    @property
+    def _routed(self) -> tuple[ColumnSpec, ...]:
+        return (self.router,) if self.router else ()
 
 
 def read_table(reading: Reading, connector: ReadConnector, defaults: Mapping[str, Any]) -> ReadTable:
-    """The table of a file that its schema has seen; what a schema cannot say is checked here."""
-    said = ChainMap(reading.data, dict(defaults))
+    """The table of a file that has been checked against its schema; checks what a schema cannot express."""
+    fields = ChainMap(reading.data, dict(defaults))
     layers = layered(reading.data, connector.policies, defaults)
-    columns = read_columns(reading, layers, said.get("key", ()))
-    router = physical_table_column(reading)
-    name, topic = _name(said), _topic(said, connector)
-    check_table(reading, said, columns)
-    check_targets(reading, [*columns.values(), *_present(router)], with_history=has_history(said))
+    columns = _Columns(read_columns(reading, layers, fields.get("key", ())), physical_table_column(reading))
+    name, topic = _name(fields), _topic(fields, connector)
+    check_table(reading, fields, columns.by_source)
+    check_targets(reading, columns.all, with_history=has_history(fields))
     check_dataset_name(reading, name)
     spec = None
     if reading.is_sound and connector.spec and name and topic:
-        spec = _spec(reading, said, columns, router, connector=connector.spec, name=name, topic=topic)
-    return ReadTable(reading, name, topic, _datasets(said, name), spec)
+        spec = _spec(reading, fields, columns, _Identity(connector.spec, name, topic))
+    return ReadTable(reading, name, topic, _datasets(fields, name), spec)
 
 
-def _spec(
-    reading: Reading,
-    said: Mapping[str, Any],
-    columns: Mapping[str, ColumnSpec],
-    router: ColumnSpec | None,
-    *,
-    connector: ConnectorSpec,
-    name: str,
-    topic: str,
-) -> TableSpec:
+def _spec(reading: Reading, fields: Mapping[str, Any], columns: _Columns, identity: _Identity) -> TableSpec:
     """The spec of a table without faults."""
-    gold = said.get("gold", {})
+    gold = fields.get("gold", {})
     return TableSpec(
-        source=said["table"],
-        name=name,
-        connector=connector,
-        topic=topic,
-        key=tuple(column.target for column in (*_listed(said, "key", columns), *_present(router))),
-        columns=(*columns.values(), *_present(router)),
-        history=has_history(said),
-        track=tracked_targets(said, columns),
-        expectations=dict(said.get("expectations", {})),
-        comment=said.get("comment"),
-        tombstone_retention_seconds=seconds(said.get("tombstone_retention", "2 days")),
+        source=fields["table"],
+        name=identity.name,
+        connector=identity.connector,
+        topic=identity.topic,
+        key=columns.key(fields.get("key", ())),
+        columns=columns.all,
+        history=has_history(fields),
+        track=tracked_targets(fields, columns.by_source),
+        expectations=dict(fields.get("expectations", {})),
+        comment=fields.get("comment"),
+        tombstone_retention_seconds=seconds(fields.get("tombstone_retention", "2 days")),
         excluded=excluded_columns(reading),
-        append_only=said.get("append_only", False),
-        shared_topic=said.get("shared_topic", False),
-        cluster_by=tuple(column.target for column in _listed(said, "cluster_by", columns)),
+        append_only=fields.get("append_only", False),
+        shared_topic=fields.get("shared_topic", False),
+        cluster_by=tuple(column.target for column in columns.listed(fields.get("cluster_by", ()))),
         gold=gold.get("table"),
         gold_history=gold.get("history"),
         defined_at=str(reading.document.place(("table",), of_key=True)).rpartition(":")[0],
     )
 
 
-def _listed(said: Mapping[str, Any], field: str, columns: Mapping[str, ColumnSpec]) -> tuple[ColumnSpec, ...]:
-    return tuple(columns[name] for name in said.get(field, ()))
+def _name(fields: Mapping[str, Any]) -> str | None:
+    """Base name of the datasets; None if the file names neither them nor the source table."""
+    if "name" in fields:
+        return str(fields["name"])
+    return str(fields["table"]).rpartition(".")[2].lower() if "table" in fields else None
 
 
-def _present(column: ColumnSpec | None) -> tuple[ColumnSpec, ...]:
-    return (column,) if column else ()
+def _topic(fields: Mapping[str, Any], connector: ReadConnector) -> str | None:
+    if "topic" in fields:
+        return str(fields["topic"])
+    return topic_of(connector.spec, fields["table"]) if connector.spec and "table" in fields else None
 
 
-def _name(said: Mapping[str, Any]) -> str | None:
-    """The datasets' name; None where the file says neither it nor the source table."""
-    if "name" in said:
-        return str(said["name"])
-    return str(said["table"]).rpartition(".")[2].lower() if "table" in said else None
-
-
-def _topic(said: Mapping[str, Any], connector: ReadConnector) -> str | None:
-    if "topic" in said:
-        return str(said["topic"])
-    return topic_of(connector.spec, said["table"]) if connector.spec and "table" in said else None
-
-
-def _datasets(said: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
-    """Full names of all datasets of the table, as far as its name is known."""
+def _datasets(fields: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
+    """Full names of the table's datasets; none if its name is unknown."""
     if name is None:
         return ()
-    gold = said.get("gold", {})
+    gold = fields.get("gold", {})
     table = TableSpec(
         source="",
         name=name,
@@ -119,6 +136,6 @@ def _datasets(said: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
     )
     of_changes = (names.records_dataset, names.decoded_dataset, names.changes_dataset, names.rejects_dataset)
     of_rejects = (names.replays_dataset, names.open_rejects_dataset)
-    of_rows = () if said.get("append_only") else (names.versions_dataset, names.rows_dataset)
-    of_versions = (names.history_dataset,) if has_history(said) else ()
+    of_rows = () if fields.get("append_only") else (names.versions_dataset, names.rows_dataset)
+    of_versions = (names.history_dataset,) if has_history(fields) else ()
     return tuple(dataset(table) for dataset in (*of_changes, *of_rejects, *of_rows, *of_versions))

@@ -4,10 +4,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a statement gives: rows, or a count of changed rows.
+ * The result of a statement: rows, or the number of changed rows.
  *
  * @param columns column names; null for a count
- * @param types what mssql-jdbc's ResultSetMetaData.getColumnType says of each column
+ * @param types each column's type as in mssql-jdbc's ResultSetMetaData.getColumnType
  */
 record Answer(List<String> columns, int[] types, List<Object[]> rows, int updated) {
 
@@ -19,7 +19,7 @@ record Answer(List<String> columns, int[] types, List<Object[]> rows, int update
         return new Answer(columns, types, rows, -1);
     }
 
-    /** Rows whose column types nobody asks for. */
+    /** Rows whose column types are never requested. */
     static Answer rows(String columns, List<Object[]> rows) {
         List<String> names = Arrays.asList(columns.split(","));
         return rows(names, new int[names.size()], rows);

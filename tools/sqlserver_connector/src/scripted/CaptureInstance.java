@@ -3,7 +3,7 @@ package scripted;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A change table of SQL Server's CDC: the columns that a table had when capturing was switched on, and its changes. */
+/** A change table of SQL Server's CDC: a table's columns at the time when capturing was enabled, and its changes. */
 final class CaptureInstance {
     final String name;
     final int objectId;

@@ -14,10 +14,10 @@ import java.util.regex.Pattern;
 import microsoft.sql.DateTimeOffset;
 
 /**
- * One column, as mssql-jdbc's DatabaseMetaData.getColumns describes it.
+ * One column, as described by mssql-jdbc's DatabaseMetaData.getColumns.
  *
  * @param size characters, bytes or digits, by type
- * @param scale digits behind the point; null where the type has none
+ * @param scale decimal places; null if the type has none
  * @param max declared as varchar(max), nvarchar(max) or varbinary(max)
  */
 record Column(
@@ -39,7 +39,7 @@ record Column(
     private static final Pattern DECLARATION = Pattern.compile("(\\w+)(?:\\((\\w+)(?:,\\s*(\\d+))?\\))?(.*)");
     private static final Pattern DEFAULT = Pattern.compile("default (\\(.*\\))");
 
-    /** Reads a declaration such as {@code decimal(18,2) not null default ((0))}. */
+    /** Parses a declaration such as {@code decimal(18,2) not null default ((0))}. */
     static Column parse(String name, String declaration, int position) {
         Matcher parts = DECLARATION.matcher(declaration.trim());
         if (!parts.matches()) {
@@ -78,7 +78,7 @@ record Column(
         return max || isLobOfOld() || type.equals("xml");
     }
 
-    /** A value of the scenario as mssql-jdbc's getObject would give it (getTimestamp for time). */
+    /** A value of the scenario as returned by mssql-jdbc's getObject (getTimestamp for time). */
     Object value(Object scripted) {
         if (scripted == null) {
             return null;
@@ -112,7 +112,7 @@ record Column(
         return DateTimeOffset.valueOf(Timestamp.from(time.toInstant()), time.getOffset().getTotalSeconds() / 60);
     }
 
-    /** What mssql-jdbc says of a type: its java.sql.Types number, size and scale. */
+    /** A type in mssql-jdbc's terms: java.sql.Types number, size and scale. */
     private record Shape(int jdbcType, int size, Integer scale) {
         static Shape of(String type, Integer argument, Integer digits, boolean max) {
             int length = argument == null ? 1 : argument;
@@ -158,7 +158,7 @@ record Column(
             };
         }
 
-        /** Characters of a time as text: the point and the digits behind it come on top. */
+        /** Characters of a time as text, without the point and the decimal places. */
         private static int withFraction(int characters, int digits) {
             return digits == 0 ? characters : characters + 1 + digits;
         }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.kafka.connect.source.SourceRecord;
 
-/** Debezium's SQL Server connector in its own engine; it can be stopped, and started again where it was or before. */
+/** Debezium's SQL Server connector in its own engine; it can be stopped and restarted at its last or saved offsets. */
 final class Connector {
     private static final long STOP_SECONDS = 20;
 
@@ -65,7 +65,7 @@ final class Connector {
     void start() {
         engine = DebeziumEngine.create(ChangeEventFormat.of(Connect.class))
                 .using(properties)
-                // After every batch, so that what a scenario keeps is where the connector really was.
+                // After every batch, so that the offsets saved by a scenario are the connector's real ones.
                 .using(OffsetCommitPolicy.always())
                 .using((success, message, error) -> {
                     if (!success) {
@@ -85,12 +85,12 @@ final class Connector {
         }
     }
 
-    /** Remembers how far the connector has told its worker that it is. */
+    /** Saves the offsets that the connector has committed. */
     void keepOffsets() throws IOException {
         Files.copy(offsets, keptOffsets, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Stops, and forgets all progress since {@link #keepOffsets}: a worker that died before it committed offsets. */
+    /** Stops and restores the offsets of {@link #keepOffsets}, like a worker that died before it committed offsets. */
     void crash() throws Exception {
         stop();
         Files.copy(keptOffsets, offsets, StandardCopyOption.REPLACE_EXISTING);

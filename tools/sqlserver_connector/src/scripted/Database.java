@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.stream.Stream;
 
-/** The scripted server: tables, rows and the log that its change data capture keeps. */
+/** The scripted server: tables, rows and the log of its change data capture. */
 final class Database {
-    /** The connector makes its own connections through the driver's name, so there is one server for all of them. */
+    /** The connector opens its own connections through the driver's name, so they all share one server. */
     static final Database INSTANCE = new Database();
 
     private static final int FIRST_OBJECT_ID = 1_000_000;
@@ -30,7 +30,7 @@ final class Database {
 
     private Database() {}
 
-    /** From here on the server's clock stands at a scripted time; each commit without a time of its own moves it on. */
+    /** Sets the server's clock to a scripted time; from then on, each commit without its own time advances it. */
     synchronized void setClock(Instant time) {
         scriptedNow = time;
     }
@@ -55,7 +55,7 @@ final class Database {
         return commits.isEmpty() ? null : commits.get(commits.size() - 1).lsn();
     }
 
-    /** CREATE TABLE, or ALTER TABLE when it is there already; with {@code captured}, a (further) capture instance. */
+    /** CREATE TABLE, or ALTER TABLE if it exists; with {@code captured}, adds a capture instance. */
     synchronized void define(
             String qualifiedName, Map<String, String> columns, List<String> primaryKey, boolean captured) {
         String[] parts = qualifiedName.split("\\.");
@@ -72,13 +72,13 @@ final class Database {
         }
     }
 
-    /** Rows that were there before capturing began: a snapshot reads them, the log does not know them. */
+    /** Rows from before capturing started: a snapshot reads them, but they are not in the log. */
     synchronized void seed(String qualifiedName, List<Map<String, Object>> rows) {
         Table table = table(qualifiedName);
         rows.forEach(row -> table.rows.add(newRow(table, row)));
     }
 
-    /** A transaction that the connector itself makes: its signals. */
+    /** A transaction of the connector itself: its signals. */
     synchronized void transact(List<Operation> operations) {
         transact(operations, nextInstant());
     }
@@ -119,7 +119,7 @@ final class Database {
         return java.nio.ByteBuffer.allocate(8).putLong(++lastRowVersion).array();
     }
 
-    /** The changes of one transaction, which reach the change tables together when it is committed. */
+    /** The changes of one transaction, which reach the change tables together at its commit. */
     private final class Transaction {
         private static final int SEQVAL_SLOT = 2;
 
@@ -199,7 +199,7 @@ final class Database {
             return Lsn.of(logBlock, SEQVAL_SLOT);
         }
 
-        /** Puts a row into every capture instance of its table; {@code changed} is null when all columns are. */
+        /** Adds a row to every capture instance of its table; {@code changed} is null if all columns changed. */
         private void log(Table table, byte[] seqval, int operation, Object[] row, List<String> changed) {
             for (CaptureInstance capture : table.captures) {
                 byte[] mask = new byte[(capture.columns.size() + 7) / 8];
@@ -220,7 +220,7 @@ final class Database {
             }
         }
 
-        /** CDC keeps no old image of text, ntext and image, and no unchanged large value in an update at all. */
+        /** CDC does not log the old value of text, ntext and image, nor unchanged large values in an update. */
         private static boolean isLogged(Column column, int operation, boolean isChanged) {
             boolean isOldImage = operation == 1 || operation == 3;
             boolean isUpdate = operation >= 3;

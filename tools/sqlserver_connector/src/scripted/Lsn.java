@@ -3,7 +3,7 @@ package scripted;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** Log sequence numbers as SQL Server keeps them: 4 bytes for the log file, 4 for the block, 2 for the slot. */
+/** Log sequence numbers in SQL Server's layout: 4 bytes for the log file, 4 for the block, 2 for the slot. */
 final class Lsn {
     static final byte[] NONE = new byte[10];
     private static final int LOG_FILE = 0x25;
@@ -14,14 +14,14 @@ final class Lsn {
         return java.nio.ByteBuffer.allocate(10).putInt(LOG_FILE).putInt((int) block).putShort((short) slot).array();
     }
 
-    /** What sys.fn_cdc_increment_lsn answers: the number right after. */
+    /** The result of sys.fn_cdc_increment_lsn: the next number. */
     static byte[] next(byte[] lsn) {
         byte[] next = lsn.clone();
         for (int i = next.length - 1; i >= 0 && ++next[i] == 0; i--) {}
         return next;
     }
 
-    /** The server's order, in which an absent number comes before all others. */
+    /** The server's order; an absent number sorts first. */
     static int compare(byte[] a, byte[] b) {
         return Arrays.compareUnsigned(a == null ? NONE : a, b == null ? NONE : b);
     }

@@ -32,7 +32,7 @@ public final class Main {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // Scripted times have no zone; the connector reads them in the JVM's.
+        // Scripted times have no zone; the connector interprets them in the JVM's.
         TimeZone.setDefault(TimeZone.getTimeZone("UTC"));
         List<Step> steps = new ObjectMapper().readValue(new File(arguments[0]), new TypeReference<>() {});
         Map<String, String> properties = new HashMap<>();
@@ -53,7 +53,7 @@ public final class Main {
             e.printStackTrace();
             status = 1;
         }
-        // The connector leaves threads of its own behind.
+        // The connector leaves threads running.
         System.exit(status);
     }
 
@@ -130,7 +130,7 @@ public final class Main {
         connector.start();
     }
 
-    /** Waits until n more records have come than at the last such step. */
+    /** Waits until n more records have arrived since the last such step. */
     private void awaitRecords(int n) throws Exception {
         awaited += n;
         long deadline = System.nanoTime() + RECORDS_TIMEOUT_MS * 1_000_000;

@@ -5,7 +5,7 @@ import java.sql.DatabaseMetaData;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the connector asks of java.sql.DatabaseMetaData: tables, columns, primary keys. */
+/** The part of java.sql.DatabaseMetaData that the connector uses: tables, columns, primary keys. */
 final class Metadata implements Proxies.Methods {
     private static final String TABLES = "TABLE_CAT,TABLE_SCHEM,TABLE_NAME,TABLE_TYPE,REMARKS";
     private static final String COLUMNS = "TABLE_CAT,TABLE_SCHEM,TABLE_NAME,COLUMN_NAME,DATA_TYPE,TYPE_NAME,COLUMN_SIZE,"
@@ -92,7 +92,7 @@ final class Metadata implements Proxies.Methods {
         return is ? "YES" : "NO";
     }
 
-    /** A LIKE pattern as the connector sends it: anything, or one name with its special characters escaped. */
+    /** A LIKE pattern of the connector: anything, or one name with its special characters escaped. */
     private static boolean like(Object pattern, String name) {
         return pattern == null
                 || "%".equals(pattern)

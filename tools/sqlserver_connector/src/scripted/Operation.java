@@ -7,12 +7,12 @@ import java.util.Map;
  *
  * @param op i, u or d
  * @param table for example dbo.orders
- * @param row the new row of an insert; columns left out are NULL
- * @param key the columns that say which rows an update or delete touches
+ * @param row the new row of an insert; missing columns are NULL
+ * @param key the columns that select the rows of an update or delete
  * @param set the new values of an update
- * @param log how an update stands in the change table: {@code update} as the rows before and after it, {@code pair} as
+ * @param log how an update is logged in the change table: {@code update} as the rows before and after, {@code pair} as
  *     a delete and an insert. SQL Server logs a changed key as a pair, and an UPDATE that touches a unique index (a
- *     deferred update) as well; absent, a pair for a changed key and an update for all else.
+ *     deferred update) as well; default: a pair for a changed key, otherwise an update.
  */
 record Operation(
         String op,

@@ -2,13 +2,13 @@ package scripted;
 
 import java.lang.reflect.Proxy;
 
-/** Makes the wide interfaces of java.sql out of the few methods that the connector calls. */
+/** Implements the large interfaces of java.sql with the few methods that the connector calls. */
 final class Proxies {
     private static final Object[] NO_ARGUMENTS = new Object[0];
 
     private Proxies() {}
 
-    /** One method call. Throws {@link #unsupported} for a method that is not answered. */
+    /** One method call. Throws {@link #unsupported} for an unsupported method. */
     @FunctionalInterface
     interface Methods {
         Object call(String method, Object[] arguments) throws Throwable;

@@ -16,7 +16,7 @@ import org.apache.kafka.connect.json.JsonConverter;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.storage.SimpleHeaderConverter;
 
-/** Writes each record as a line of JSON, its key and value in the form that Kafka Connect's JsonConverter gives them. */
+/** Writes each record as one line of JSON, with key and value as written by Kafka Connect's JsonConverter. */
 final class RecordWriter implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -37,7 +37,7 @@ final class RecordWriter implements AutoCloseable {
         headers.configure(Map.of());
     }
 
-    /** Puts a field of its own on every line from here on. */
+    /** Adds a field to every line from now on. */
     synchronized void mark(String field, Object value) {
         marks.put(field, value);
     }
@@ -66,7 +66,7 @@ final class RecordWriter implements AutoCloseable {
         lastWrite = System.nanoTime();
     }
 
-    /** Null stays null: with schemas on, the converter would give a text for it, and a tombstone has no value. */
+    /** Null stays null: with schemas enabled, the converter would return text, but a tombstone has no value. */
     private static String text(byte[] bytes, Object converted) {
         return converted == null || bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
     }

@@ -38,7 +38,7 @@ public final class ScriptedConnection implements Proxies.Methods {
             case "getAutoCommit" -> autoCommit;
             case "setTransactionIsolation" -> set(() -> isolation = (int) a[0]);
             case "getTransactionIsolation" -> isolation;
-            // Locks and savepoints guard against others, and here is nobody else.
+            // No other client exists, so locks and savepoints have no effect.
             case "commit", "rollback", "abort", "releaseSavepoint" -> null;
             case "setSavepoint" -> Proxies.of(Savepoint.class, (m, x) -> m.equals("getSavepointId") ? (Object) 1 : "s");
             case "setNetworkTimeout", "setReadOnly", "setCatalog" -> null;

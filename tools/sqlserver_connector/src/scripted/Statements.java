@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Answers the statements that Debezium's SQL Server connector sends; any other is refused by its text.
+ * Answers the statements of Debezium's SQL Server connector; rejects any other statement, quoting its text.
  *
- * <p>The forms of versions 2.5 and 3.6 are both here.
+ * <p>Supports the statements of versions 2.5 and 3.6.
  */
 final class Statements {
     /** A query for the rows of a change table between two positions, from the table or from its function. */
@@ -29,7 +29,7 @@ final class Statements {
                     + "\\[(?:fn_cdc_get_all_changes_)?(?<capture>.+?)(?:_CT)?\\]"
                     + "(?<from>\\(\\?, \\?, N'all update old'\\)| AS cdc_data).*");
 
-    /** The same of Debezium 2: all columns of all rows from one commit to another. */
+    /** The same in Debezium 2: all columns of all rows from one commit to another. */
     private static final Pattern ALL_CHANGES = Pattern.compile(
             "SELECT \\*, ?TODATETIMEOFFSET.* FROM \\[[^]]+\\]\\.cdc\\."
                     + "\\[fn_cdc_get_all_changes_(?<capture>.+?)\\]\\(\\?, \\?, N'all update old'\\) order by .*");
@@ -76,7 +76,7 @@ final class Statements {
         throw new SQLException("no scripted answer for: " + sql);
     }
 
-    /** The first rule that applies answers, so the special forms of SELECT stand before the general one. */
+    /** The first matching rule answers, so special forms of SELECT come before the general one. */
     private List<Rule> rules() {
         List<Rule> list = new ArrayList<>();
         list.add(new Rule(sql -> sql.startsWith("SET ") || sql.startsWith("USE "), (sql, p) -> Answer.count(0)));
@@ -147,7 +147,7 @@ final class Statements {
 
     // Positions in the log
 
-    /** The last of the next n commits, from a given one on or from the beginning. */
+    /** The last of the next n commits, from a given one on or from the start. */
     private Answer lsnOfNextCommits(String sql, SortedMap<Integer, Object> parameters) {
         boolean fromGiven = sql.contains("? + 1");
         int n = ((Number) parameters.get(1)).intValue() + (fromGiven ? 1 : 0);
@@ -209,7 +209,7 @@ final class Statements {
 
     // Changes
 
-    /** A place in a change table: everything behind it has not been read yet. */
+    /** A position in a change table: everything after it is still unread. */
     private record Position(byte[] lsn, byte[] seqval, int operation) {
         boolean isBefore(CaptureInstance.Change change) {
             int byLsn = Lsn.compare(lsn, change.commitLsn());
@@ -220,7 +220,7 @@ final class Statements {
 
     private Answer changes(String sql, SortedMap<Integer, Object> parameters) {
         Matcher query = match(CHANGES, sql);
-        // The function binds its own two arguments first; the table ("direct" mode) has none.
+        // The function binds its two arguments first; the table ("direct" mode) has no arguments.
         boolean direct = !query.group("from").startsWith("(");
         int before = direct ? 0 : 2;
         Position from = new Position(
@@ -348,7 +348,7 @@ final class Statements {
 
     /**
      * An incremental snapshot's chunk: keys above one and up to another. For a key of n columns the connector writes
-     * "a > ? OR a = ? AND b > ?" and so on, n(n+1)/2 parameters a side, of which the last n are the whole key.
+     * "a > ? OR a = ? AND b > ?" and so on: n(n+1)/2 parameters per side, of which the last n are the whole key.
      */
     private static void keepChunk(
             Table table, List<Object[]> rows, String where, SortedMap<Integer, Object> parameters) {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One step of a scenario; README.md beside the harness explains each. The first field that is there says what it is,
- * the others of its line go with it.
+ * One step of a scenario; the tool's README.md explains them. The first field that is set determines the kind of step,
+ * the others on its line are its options.
  */
 record Step(
         String database,

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 
-/** A table as it stands now: columns, primary key, rows, and the capture instances that watch it. */
+/** The current state of a table: columns, primary key, rows and capture instances. */
 final class Table {
     static final Comparator<Object[]> BY_KEY = Table::compareKeys;
 
@@ -30,7 +30,7 @@ final class Table {
         return schema + "." + name;
     }
 
-    /** ALTER TABLE: rows keep the values of the columns that stay; a new column is NULL in them. */
+    /** ALTER TABLE: rows keep the values of remaining columns; new columns are NULL. */
     void redefine(List<Column> newColumns, List<String> newPrimaryKey) {
         List<Column> old = columns;
         columns = newColumns;

@@ -8,8 +8,8 @@ import java.util.logging.Logger;
 import scripted.ScriptedConnection;
 
 /**
- * Takes the place of the driver of the same name: the connector asks for this class by its name, and the classpath
- * has this one before mssql-jdbc's.
+ * Replaces the driver of the same name: the connector loads this class by name, and the classpath has this one before
+ * mssql-jdbc's.
  */
 public class SQLServerDriver implements Driver {
     @Override
