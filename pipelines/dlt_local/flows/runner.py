@@ -42,8 +42,9 @@ from dlt_local.graph.graph import Graph, Node, ResolvedFlow
 from dlt_local.graph.key_lineage import passed_through_columns
 from dlt_local.names import TableName, quote
 from dlt_local.spark import root_cause
-from dlt_local.spark.catalog import Catalog, active
+from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.conf_overrides import overridden
+from dlt_local.spark.isolation import active
 from dlt_local.spark.observations import observed_metrics
 from dlt_local.spark.tuning import settings_for, tuned
 

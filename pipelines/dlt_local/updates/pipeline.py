@@ -23,7 +23,8 @@ from dlt_local.names import TableName, table_name
 from dlt_local.observability import event_log
 from dlt_local.observability.progress import Progress, Silent
 from dlt_local.spark import root_cause
-from dlt_local.spark.catalog import Catalog, active, isolated_session, restore_settings
+from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.isolation import active, isolated_session, restore_settings
 from dlt_local.spark.session import create_session
 from dlt_local.updates.selection import Selection
 from dlt_local.updates.update_run import UpdateRun
