@@ -40,6 +40,15 @@ def quote(identifier: str) -> str:
     return "`" + identifier.replace("`", "``") + "`"
 
 
+def literal(text: str) -> str:
+    """A string literal for SQL text.
+
+    >>> print(literal("it's"))
+    'it\\'s'
+    """
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def parts(name: str) -> tuple[str, ...]:
     """Split a possibly quoted multi-part name.
 

@@ -1,4 +1,4 @@
-"""A storage folder that an earlier version of the engine left behind opens, and updates go on in it."""
+"""A storage folder written by an earlier version of the engine opens, and updates continue in it."""
 
 from pathlib import Path
 

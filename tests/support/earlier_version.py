@@ -1,4 +1,4 @@
-"""A storage folder that an earlier version of the engine left behind, packed in `tests/data/earlier_version`.
+"""A storage folder written by an earlier version of the engine, packed in `tests/data/earlier_version`.
 
 `storage.tar.gz` was made once, by the last version before the engine's modules moved into folders (commit 854f527). To
 make it again, check that commit out into `$EARLIER`, set it up (`make setup`), and run here:

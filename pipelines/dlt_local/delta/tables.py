@@ -12,7 +12,7 @@ from dlt_local.declarations.ddl import is_generated
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import delta_log
 from dlt_local.errors import FlowError
-from dlt_local.names import parts, quote
+from dlt_local.names import literal, parts, quote
 
 CHANGE_FEED = "delta.enableChangeDataFeed"
 _NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
@@ -58,10 +58,10 @@ def _create(builder: DeltaTableBuilder, table: Table, schema: StructType, path: 
 def describe(session: SparkSession, table: Table, path: Path) -> None:
     """Update comment, properties and clustering of an existing table to its declaration; no commit if they match."""
     stored = delta_log.properties(path)
-    wanted = dict(table.table_properties) | ({"comment": table.comment} if table.comment else {})
-    changed = {key: value for key, value in wanted.items() if stored.get(key) != value}
+    declared = dict(table.table_properties) | ({"comment": table.comment} if table.comment else {})
+    changed = {key: value for key, value in declared.items() if stored.get(key) != value}
     if changed:
-        pairs = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in changed.items())
+        pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in changed.items())
         session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({pairs})")
     if table.cluster_by and table.cluster_by != delta_log.clustering_columns(path):
         session.sql(f"ALTER TABLE delta.`{path}` CLUSTER BY ({', '.join(map(_column, table.cluster_by))})")
@@ -110,10 +110,6 @@ def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWr
     return writer.partitionBy(*table.partition_cols) if table.partition_cols else writer
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def _column(name: str) -> str:
     return ".".join(map(quote, parts(name)))
 
@@ -131,6 +127,6 @@ def turn_on(session: SparkSession, path: Path, table_property: str) -> None:
     session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('{table_property}' = 'true')")
 
 
-def _covers(stored: StructType, wanted: StructType) -> bool:
+def _covers(stored: StructType, required: StructType) -> bool:
     by_name = {field.name.lower(): field.dataType.simpleString().lower() for field in stored.fields}
-    return all(by_name.get(field.name.lower()) == field.dataType.simpleString().lower() for field in wanted.fields)
+    return all(by_name.get(field.name.lower()) == field.dataType.simpleString().lower() for field in required.fields)

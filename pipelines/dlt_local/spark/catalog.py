@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from dlt_local.names import TableName, quote
+from dlt_local.names import TableName, literal, quote
 from dlt_local.spark import jvm
 
 LIVE = "live"
@@ -41,7 +41,7 @@ class Catalog:
     def _create_schema(self, schema: str) -> None:
         # Without a location, Spark would create a folder for it in the working directory.
         if schema not in self._schemas:
-            self.session.sql(f"CREATE DATABASE IF NOT EXISTS {quote(schema)} LOCATION '{_literal(self.scratch)}'")
+            self.session.sql(f"CREATE DATABASE IF NOT EXISTS {quote(schema)} LOCATION {literal(str(self.scratch))}")
             self._schemas.add(schema)
 
     def register_placeholder(self, name: TableName, schema: StructType) -> None:
@@ -63,7 +63,7 @@ class Catalog:
                 return
             self._create_schema(name.schema)
             for each in (name, *self._live_names(name)):
-                self.session.sql(f"CREATE TABLE {each.sql} USING delta LOCATION '{_literal(path)}'")
+                self.session.sql(f"CREATE TABLE {each.sql} USING delta LOCATION {literal(str(path))}")
                 self._registered.add(each)
 
     def _live_names(self, name: TableName) -> list[TableName]:
@@ -92,8 +92,8 @@ class Catalog:
         """The dataset name behind a name in a plan: `LIVE` resolved, letter case as registered."""
         if name.schema.lower() == LIVE and name.table.lower() in self._live:
             return self._live[name.table.lower()]
-        wanted = str(name).lower()
-        return next((known for known in self._registered if str(known).lower() == wanted), name)
+        lower = str(name).lower()
+        return next((known for known in self._registered if str(known).lower() == lower), name)
 
     def register_view(self, name: str, frame: DataFrame) -> None:
         """Register ``name`` as this query, plain and under `LIVE`."""
@@ -128,10 +128,6 @@ class Catalog:
             self._views.clear()
             self._fresh_views.clear()
             self._registered.clear()
-
-
-def _literal(path: Path) -> str:
-    return str(path).replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _types_only(schema: StructType) -> StructType:

@@ -37,12 +37,12 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
         )
         raise LocalPipelineError(message)
     inherited = {k: v for k, v in base.conf.getAll.items() if k.startswith(("spark.sql.", "spark.databricks."))}
-    own = {
+    isolated = {
         "spark.sql.warehouse.dir": str(scratch),
         # The database of global temporary views: as one of them, a view has a name under LIVE too.
         "spark.sql.globalTempDatabase": LIVE,
     }
-    session = jvm.new_session(base, inherited | own)
+    session = jvm.new_session(base, inherited | isolated)
     session.conf.set(_DICTIONARY[0], str(base.conf.get(*_DICTIONARY)))
     for key, value in configuration.items():
         session.conf.set(key, value)
