@@ -1,7 +1,7 @@
-"""A local Delta Live Tables runtime on open-source Spark + Delta Lake.
+"""A local Delta Live Tables runtime on open-source Spark and Delta Lake.
 
-Runs any Delta Live Tables Python source unchanged: `import dlt` and `from pyspark import pipelines as dp` work while
-its files load, published datasets are plain Delta tables under the storage folder.
+It runs Delta Live Tables source files unchanged: `import dlt` and `from pyspark import pipelines as dp` work while they
+load. Published datasets are plain Delta tables in the storage folder.
 """
 
 from dlt_local.errors import DeclarationError, FlowError, LocalPipelineError

@@ -1,4 +1,4 @@
-"""`python -m dlt_local`."""
+"""Entry point of `python -m dlt_local`."""
 
 from dlt_local.cli.main import main
 

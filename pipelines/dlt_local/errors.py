@@ -1,4 +1,4 @@
-"""What the engine says when something is not as it must be: the condition, the dataset, the place, the way out."""
+"""The engine's errors: each message has the condition, the dataset, the place and the fix."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 
 class LocalPipelineError(Exception):
-    """Root of every error of the local engine."""
+    """Base class of every error of the local engine."""
 
 
 class JavaMissing(LocalPipelineError):
@@ -18,32 +18,32 @@ class JavaMissing(LocalPipelineError):
     )
 
     @classmethod
-    def from_absence(cls, looked_at: str | None) -> "JavaMissing":
-        """No java at $JAVA_HOME (then ``looked_at``) or on PATH."""
-        where = f"{looked_at} does not exist" if looked_at else "no java on PATH and JAVA_HOME is not set"
+    def from_absence(cls, path: str | None) -> "JavaMissing":
+        """No java at ``path`` below $JAVA_HOME, or, if that is not set, on PATH."""
+        where = f"{path} does not exist" if path else "no java on PATH and JAVA_HOME is not set"
         return cls(f"Java 17 or newer is needed: {where}; {cls._HOW}")
 
     @classmethod
     def from_version(cls, path: str, version: str) -> "JavaMissing":
-        """There is a java, but an old one."""
+        """The java at ``path`` is too old."""
         return cls(f"Java 17 or newer is needed: {path} is Java {version}; {cls._HOW}")
 
 
 class JarsNotFetched(LocalPipelineError):
-    """Ivy could not bring the JVM parts."""
+    """Ivy could not resolve or fetch the jars."""
 
     def __init__(self, configuration: str, output: str) -> None:
-        told = [line.strip() for line in output.splitlines() if "UNRESOLVED" in line or "not found" in line]
-        detail = "\n  ".join(told[:10] or output.splitlines()[-10:])
+        failures = [line.strip() for line in output.splitlines() if "UNRESOLVED" in line or "not found" in line]
+        detail = "\n  ".join(failures[:10] or output.splitlines()[-10:])
         super().__init__(
             f"the jars of `{configuration}` (ivy.xml) could not be fetched from Maven:\n  {detail}\n"
-            "fix: look at the network, or at the Maven mirror that Ivy is set to use, then try again"
+            "fix: check the network, or the Maven mirror that Ivy is configured to use, then try again"
         )
 
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """Where a dataset or flow is declared."""
+    """The place where a dataset or flow is declared."""
 
     file: str
     line: int
@@ -53,11 +53,11 @@ class SourceLocation:
 
 
 class DeclarationError(LocalPipelineError):
-    """A declaration that Databricks refuses too, or that names what does not exist; raised before anything runs.
+    """A declaration that is not valid, here or on Databricks; raised before anything runs.
 
     Attributes:
-        condition: its name, such as ``AUTOCDC_EMPTY_KEYS``.
-        location: where the declaration stands, if it is known.
+        condition: the name of the error condition, such as ``AUTOCDC_EMPTY_KEYS``.
+        location: the place of the declaration, if known.
     """
 
     def __init__(self, condition: str, message: str, location: SourceLocation | None = None, fix: str = "") -> None:
@@ -68,7 +68,12 @@ class DeclarationError(LocalPipelineError):
 
 
 class FlowError(LocalPipelineError):
-    """A flow that failed while it ran; what it had not committed is not in the table."""
+    """A flow that failed while it ran; its uncommitted rows are not in the table.
+
+    Attributes:
+        condition: the name of the error condition.
+        dataset: the dataset that the flow writes to.
+    """
 
     def __init__(self, condition: str, dataset: str, message: str, fix: str = "") -> None:
         self.condition = condition
@@ -77,10 +82,14 @@ class FlowError(LocalPipelineError):
 
 
 class ExpectationFailed(FlowError):
-    """A row broke an expectation of the kind `expect_or_fail`; the whole batch was rolled back."""
+    """A row violated an `expect_or_fail` expectation; nothing of the microbatch was committed."""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """`` (did you mean `orders`?)``, or nothing where no known name is near."""
+    """A hint to append to a message; empty if no known name is similar.
+
+    >>> did_you_mean("ordrs", ["orders", "customers"])
+    ' (did you mean `orders`?)'
+    """
     near = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
     return f" (did you mean `{near[0]}`?)" if near else ""

@@ -1,6 +1,6 @@
-"""Fault injection for tests: the process kills itself at a named point between two writes.
+"""Failpoints for crash tests: the process kills itself at a named point between two writes.
 
-Set ``DLT_LOCAL_FAULT=<point>`` or ``<point>:<n>`` (at the n-th arrival, from 1); unset, a point does nothing.
+Set ``DLT_LOCAL_FAULT=<point>``, or ``<point>:<n>`` to die at the n-th arrival, from 1. Unset, failpoints do nothing.
 """
 
 import os
@@ -22,19 +22,19 @@ POINTS = (
     "events.before",
     "events.after",
 )
-"""Every point there is, in the order in which one update can pass them."""
+"""All failpoints, in the order in which an update can reach them."""
 
 _arrivals: Counter[str] = Counter()
 
 
 def reach(point: str) -> None:
-    """Pass a point; die there by SIGKILL if the environment says so."""
-    wanted = os.environ.get("DLT_LOCAL_FAULT")
-    if wanted is None:
+    """Mark a failpoint; the process dies here by SIGKILL if `DLT_LOCAL_FAULT` names it."""
+    armed = os.environ.get("DLT_LOCAL_FAULT")
+    if armed is None:
         return
     assert point in POINTS, point
-    name, _, number = wanted.partition(":")
+    name, _, arrival = armed.partition(":")
     if point == name:
         _arrivals[point] += 1
-        if _arrivals[point] >= int(number or 1):
+        if _arrivals[point] >= int(arrival or 1):
             os.kill(os.getpid(), signal.SIGKILL)

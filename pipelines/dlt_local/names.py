@@ -1,13 +1,13 @@
-"""Dataset names, and every name that the engine itself owns."""
+"""Dataset names, and the column names that the engine reserves."""
 
 import re
 from dataclasses import dataclass
 
 OWN_PREFIX = "__dlt_local_"
-"""No column of a user's dataset may begin so; every column that the engine adds on its way does."""
+"""Prefix of every column that the engine adds on the way; no column of a user's dataset may have it."""
 
 RESERVED_PREFIXES = (OWN_PREFIX, "__spark_autocdc_")
-"""What no column of an AUTO CDC source may begin with: our own and that of Spark's own AUTO CDC."""
+"""Prefixes that no column of an AUTO CDC source may have: the engine's, and that of Spark's AUTO CDC."""
 
 START_AT = "__START_AT"
 END_AT = "__END_AT"
@@ -17,7 +17,7 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 
 @dataclass(frozen=True, order=True)
 class TableName:
-    """A published or private dataset's full name inside one pipeline."""
+    """The full name of a published or private dataset within a pipeline."""
 
     schema: str
     table: str
@@ -27,13 +27,26 @@ class TableName:
 
     @property
     def sql(self) -> str:
-        """Quoted for SQL text."""
+        """The name for SQL text, quoted."""
         return f"{quote(self.schema)}.{quote(self.table)}"
 
 
 def quote(identifier: str) -> str:
-    """An identifier for SQL text, in backticks."""
+    """An identifier for SQL text, in backticks.
+
+    >>> quote("my`column")
+    '`my``column`'
+    """
     return "`" + identifier.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A string literal for SQL text.
+
+    >>> print(literal("it's"))
+    'it\\'s'
+    """
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def parts(name: str) -> tuple[str, ...]:
@@ -46,10 +59,10 @@ def parts(name: str) -> tuple[str, ...]:
 
 
 def table_name(name: str, schema: str) -> TableName:
-    """The full name of a dataset that a source file calls ``name``.
+    """The full name of a dataset from its name in a source file; ``schema`` is the default schema.
 
-    A catalog in front is dropped: locally there is one catalog, the storage folder. ``LIVE.x`` is the older
-    way to say: the dataset ``x`` of this pipeline.
+    A catalog is dropped, because locally the storage folder is the only one. ``LIVE.x`` is the legacy name of this
+    pipeline's dataset ``x``.
 
     >>> str(table_name("orders", "default")), str(table_name("main.silver.orders", "default"))
     ('default.orders', 'silver.orders')

@@ -1,6 +1,6 @@
-"""A pytest plugin for users' own pipelines: the fixture `pipeline` takes rows, runs updates, and compares tables.
+"""A pytest plugin to test pipelines: the fixture `pipeline` takes rows, runs updates and compares tables.
 
-Name it in `conftest.py` by ``pytest_plugins = ["dlt_local.testing"]``, and the source files by a mark:
+Enable it in `conftest.py` with ``pytest_plugins = ["dlt_local.testing"]``, and name the source files in a mark:
 
     pytestmark = pytest.mark.pipeline(sources=["orders.py"])
 
@@ -9,8 +9,8 @@ Name it in `conftest.py` by ``pytest_plugins = ["dlt_local.testing"]``, and the 
         pipeline.run()
         pipeline.assert_table("orders", [{"id": 1, "total": 5.0}])
 
-Paths in the mark are beside the test's own file. `give` makes a folder of JSON Lines, whose path the source files read
-by ``spark.conf.get("landing.orders")``.
+Paths in the mark are relative to the test file. `give` writes a folder of JSON Lines; source files get its path by
+``spark.conf.get("landing.orders")``.
 """
 
 import json
@@ -31,38 +31,38 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class PipelineUnderTest:
-    """A pipeline with a storage folder of its own, which is gone after the test."""
+    """A pipeline with a temporary storage folder."""
 
     def __init__(self, folder: Path, spark: SparkSession, sources: Sequence[str | Path], **settings: Any) -> None:
-        """Describe it; ``settings`` are those of `LocalPipeline`."""
+        """Define the pipeline; ``settings`` are further arguments of `LocalPipeline`."""
         self._folder = folder
         self._files = 0
         settings.setdefault("name", "test")
         self.pipeline = LocalPipeline(sources=sources, storage=folder / "storage", spark=spark, **settings)
         self.update: Update | None = None
-        """The last one."""
+        """The last update, None before the first."""
 
     @property
     def spark(self) -> SparkSession:
-        """The session that it runs on."""
+        """The session that the pipeline runs on."""
         return self.pipeline.spark
 
     def give(self, key: str, rows: Rows = (), file: str | Path | None = None) -> Path:
-        """Let rows come in: one JSON Lines file more in the folder that the configuration names by ``key``.
+        """Add a JSON Lines file to an input folder, whose path the configuration has under ``key``.
 
         Args:
-            key: the configuration's key.
-            rows: what the file holds; dates and decimals as text.
-            file: a file that is copied instead, whatever is in it.
+            key: the configuration key.
+            rows: the rows of the file; dates and decimals become text.
+            file: a file to copy instead.
 
         Returns:
-            The folder.
+            The input folder.
         """
         inbox = self._folder / "given" / key
         inbox.mkdir(parents=True, exist_ok=True)
         self.pipeline.configuration.setdefault(key, str(inbox))
         self._files += 1
-        # A stream that lists the folder meanwhile must not see half a file; it passes over names that begin so.
+        # Renamed once it is complete: Spark ignores hidden files when it lists the folder.
         hidden = inbox / f".{self._files:04}"
         if file is not None:
             shutil.copyfile(file, hidden)
@@ -72,21 +72,21 @@ class PipelineUnderTest:
         return inbox
 
     def run(self, **selection: Any) -> Update:
-        """One update; arguments as of `LocalPipeline.run`."""
+        """Run an update; arguments as for `LocalPipeline.run`."""
         self.update = self.pipeline.run(**selection)
         return self.update
 
     def table(self, name: str) -> DataFrame:
-        """A dataset as it stands."""
+        """The current rows of a dataset."""
         return self.pipeline.table(name)
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """A dataset's rows as dicts, in an order that is always the same."""
-        found = [row.asDict(recursive=True) for row in self.table(name).collect()]
-        return sorted(found, key=lambda row: json.dumps(row, default=str, sort_keys=True))
+        """The current rows of a dataset as dicts, in a stable order."""
+        rows = [row.asDict(recursive=True) for row in self.table(name).collect()]
+        return sorted(rows, key=lambda row: json.dumps(row, default=str, sort_keys=True))
 
     def failed(self, dataset: str) -> dict[str, int]:
-        """Expectation -> rows that did not meet it in the last update."""
+        """Expectation -> number of rows that violated it in the last update."""
         assert self.update is not None, "no update has run"
         name = dataset if "." in dataset else f"{self.pipeline.schema}.{dataset}"
         counts: dict[str, int] = {}
@@ -96,25 +96,25 @@ class PipelineUnderTest:
         return counts
 
     def assert_table(self, name: str, expected: Rows | DataFrame, ignore: Sequence[str] = ()) -> None:
-        """The dataset has exactly these rows, in any order.
+        """Assert that a dataset has exactly these rows, in any order.
 
         Args:
             name: the dataset.
-            expected: rows with the columns that count, or a frame.
-            ignore: columns that do not count; with rows, those that they do not name.
+            expected: rows, of which only the columns that they name are compared; or a frame.
+            ignore: columns that are not compared.
 
         Raises:
-            DataFramesNotEqualError: it has others; both are shown side by side.
+            DataFramesNotEqualError: the rows differ; the message shows both side by side.
         """
         actual = self.table(name)
         if not isinstance(expected, DataFrame):
-            named = {column for row in expected for column in row}
-            unknown = named - set(actual.columns)
+            given = {column for row in expected for column in row}
+            unknown = given - set(actual.columns)
             assert not unknown, f"{name} has no column {', '.join(sorted(unknown))}; it has {', '.join(actual.columns)}"
-            wanted = [c for c in actual.columns if c not in ignore and (c in named or not expected)]
-            actual = actual.select(*(f"`{column}`" for column in wanted))
+            compared = [c for c in actual.columns if c not in ignore and (c in given or not expected)]
+            actual = actual.select(*(f"`{column}`" for column in compared))
             expected = self.spark.createDataFrame(
-                [tuple(row.get(c) for c in wanted) for row in expected], actual.schema
+                [tuple(row.get(c) for c in compared) for row in expected], actual.schema
             )
         assert_df_equality(
             actual,
@@ -128,7 +128,7 @@ class PipelineUnderTest:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Register the mark."""
     config.addinivalue_line(
         "markers", "pipeline(sources, ...): what the fixture `pipeline` runs; see dlt_local.testing"
     )
@@ -136,20 +136,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def pipeline_spark() -> Iterator[SparkSession]:
-    """The session that pipelines run on; define one of this name to bring your own."""
-    found = SparkSession.getActiveSession()
-    session = found or create_session({"spark.master": "local[2]"})
+    """The session that pipelines run on; define a fixture of this name to use another one."""
+    existing = SparkSession.getActiveSession()
+    session = existing or create_session({"spark.master": "local[2]"})
     yield session
-    if found is None:
+    if existing is None:
         session.stop()
 
 
 @pytest.fixture
 def pipeline(request: pytest.FixtureRequest, tmp_path: Path, pipeline_spark: SparkSession) -> PipelineUnderTest:
-    """The pipeline that the test's mark names, with nothing in it yet."""
+    """The pipeline that the test's mark defines, before its first update."""
     mark = request.node.get_closest_marker("pipeline")
     if mark is None or not (mark.args or mark.kwargs.get("sources")):
-        message = 'say which source files: pytestmark = pytest.mark.pipeline(sources=["my_pipeline.py"])'
+        message = 'name the source files: pytestmark = pytest.mark.pipeline(sources=["my_pipeline.py"])'
         raise pytest.UsageError(message)
     settings = dict(mark.kwargs)
     sources = settings.pop("sources", None) or mark.args[0]

@@ -1,4 +1,4 @@
-"""Maintenance: many small files become few, old ones go, nothing else changes, and nobody downstream has work by it."""
+"""Maintenance compacts small files and removes old ones; no row changes, and no downstream dataset has to run."""
 
 import json
 from collections.abc import Iterator
@@ -40,9 +40,9 @@ _MANY = 3
 
 
 @pytest.fixture(scope="module")
-def kept(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallPipeline]:
-    """A pipeline after as many updates as make maintenance due."""
-    small = SmallPipeline(tmp_path_factory.mktemp("kept"), spark, _SOURCE)
+def maintained(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallPipeline]:
+    """A pipeline after enough updates for an OPTIMIZE."""
+    small = SmallPipeline(tmp_path_factory.mktemp("maintained"), spark, _SOURCE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(maintenance, "MANY_FILES", _MANY)
         for number in range(_MANY):
@@ -59,45 +59,45 @@ def _data_files(table: Path) -> int:
     return len(list(table.glob("*.parquet")))
 
 
-def test_small_files_are_put_together(kept: SmallPipeline) -> None:
-    assert delta_log.file_count(_path(kept, "events")) == 1
-    assert delta_log.file_count(_path(kept, "left_alone")) == _MANY
-    assert len(kept.table("events")) == 2 * _MANY
-    told = kept.pipeline.event_log().where("event_type = 'maintenance_progress'").collect()
+def test_small_files_are_compacted(maintained: SmallPipeline) -> None:
+    assert delta_log.file_count(_path(maintained, "events")) == 1
+    assert delta_log.file_count(_path(maintained, "left_alone")) == _MANY
+    assert len(maintained.table("events")) == 2 * _MANY
+    events = maintained.pipeline.event_log().where("event_type = 'maintenance_progress'").collect()
     assert ["OPTIMIZE of default.events: 3 files, now 1."] == [
-        row["message"] for row in told if row["origin"]["dataset_name"] == "default.events"
+        row["message"] for row in events if row["origin"]["dataset_name"] == "default.events"
     ]
-    assert {json.loads(row["details"])["maintenance_progress"]["operation"] for row in told} == {"OPTIMIZE"}
+    assert {json.loads(row["details"])["maintenance_progress"]["operation"] for row in events} == {"OPTIMIZE"}
 
 
-def test_what_reads_an_optimized_table_has_nothing_to_do(kept: SmallPipeline) -> None:
-    before = kept.versions()
-    update = kept.pipeline.run()
+def test_readers_of_an_optimized_table_are_idle(maintained: SmallPipeline) -> None:
+    before = maintained.versions()
+    update = maintained.pipeline.run()
     assert [each.state for each in update.datasets] == ["IDLE"] * len(update.datasets)
-    assert kept.versions() == before
+    assert maintained.versions() == before
 
 
-def test_changes_go_on_after_it(kept: SmallPipeline) -> None:
-    kept.drop({"id": 1, "at": 99})
-    kept.pipeline.run()
-    assert len(kept.table("followers")) == len(kept.table("events")) == 2 * _MANY + 1
-    assert {row["id"]: row["count"] for row in kept.table("counted")}[1] == 2
-    assert {row["id"]: row["at"] for row in kept.table("current")}[1] == 99
+def test_updates_go_on_after_an_optimize(maintained: SmallPipeline) -> None:
+    maintained.drop({"id": 1, "at": 99})
+    maintained.pipeline.run()
+    assert len(maintained.table("followers")) == len(maintained.table("events")) == 2 * _MANY + 1
+    assert {row["id"]: row["count"] for row in maintained.table("counted")}[1] == 2
+    assert {row["id"]: row["at"] for row in maintained.table("current")}[1] == 99
 
 
-def test_files_that_no_version_needs_go_a_day_later(kept: SmallPipeline, spark: SparkSession) -> None:
-    path, mark = _path(kept, "events"), kept.pipeline.storage.maintenance("default.events")
+def test_unreferenced_files_are_removed_a_day_later(maintained: SmallPipeline, spark: SparkSession) -> None:
+    path, mark = _path(maintained, "events"), maintained.pipeline.storage.maintenance("default.events")
     table = maintenance.Table("default.events", path, {})
-    rows, files = kept.table("events"), _data_files(path)
+    rows, files = maintained.table("events"), _data_files(path)
     assert list(maintenance.keep_in_shape(spark, table, mark)) == []
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     assert [done.operation for done in maintenance.keep_in_shape(spark, table, mark, tomorrow)] == ["VACUUM"]
     assert _data_files(path) < files
-    assert kept.table("events") == rows
+    assert maintained.table("events") == rows
     assert list(maintenance.keep_in_shape(spark, table, mark, tomorrow)) == []
 
 
-def test_columns_to_sort_by(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_is_sorted_by_its_z_order_columns(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "table"
     spark.range(0, 100, 1, 4).write.format("delta").save(str(path))
     table = maintenance.Table("sorted", path, {maintenance.SORTED_BY: "id"})

@@ -1,4 +1,4 @@
-"""Numbers that are counted while a query runs."""
+"""Metrics that are collected while a query runs."""
 
 from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
@@ -12,8 +12,8 @@ def test_rows_are_counted_while_the_query_runs(spark: SparkSession) -> None:
     assert observed_metrics(counts)["rows"] == 3
 
 
-def test_a_frame_that_spark_knows_to_be_empty_has_no_rows(spark: SparkSession) -> None:
+def test_the_metrics_of_a_query_optimized_away_are_zero(spark: SparkSession) -> None:
     counts = Observation()
-    # Without a query to run Spark tells nothing, not even a zero.
+    # Spark optimizes the query away and reports no metrics at all.
     spark.range(3).where(F.lit(False)).observe(counts, F.count(F.lit(1)).alias("rows")).collect()
     assert observed_metrics(counts)["rows"] == 0

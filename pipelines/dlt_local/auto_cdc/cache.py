@@ -4,6 +4,8 @@ from contextlib import ExitStack
 
 from pyspark.sql import DataFrame
 
+from dlt_local.spark.jvm import release_checkpoint
+
 
 class Cache:
     """Frames that are computed once and let go of together."""
@@ -31,5 +33,5 @@ class Cache:
 
     def _keep(self, frame: DataFrame, at_once: bool) -> DataFrame:
         kept = frame.localCheckpoint(eager=at_once)
-        self._stack.callback(kept._jdf.logicalPlan().rdd().unpersist, False)
+        self._stack.callback(release_checkpoint, kept)
         return kept

@@ -1,4 +1,4 @@
-"""A table's columns as DDL text, read by Spark's own parser: types, comments, generated columns, constraints."""
+"""Column lists in DDL text, read by Spark's parser: types, comments, generated columns, constraints."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,8 +7,10 @@ from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
+from dlt_local.spark import jvm
+
 _GENERATED = "delta.generationExpression"
-_IDENTITY = ("delta.identity.start", "delta.identity.step", "delta.identity.allowExplicitInsert")
+_IDENTITY_START = "delta.identity.start"
 
 
 @dataclass(frozen=True)
@@ -16,40 +18,38 @@ class Columns:
     """What a column list declares."""
 
     schema: StructType
-    """Comments, and what Delta works out by itself, stand in the fields' metadata as Delta keeps them."""
+    """Comments, generation expressions and identity columns are in the fields' metadata, as Delta stores them."""
     checks: dict[str, str] = field(default_factory=dict)
     """Constraint -> the condition that Delta enforces on every write."""
     not_enforced: tuple[str, ...] = ()
-    """Names of the keys, which are for readers only, here and on Databricks."""
+    """Names of primary and foreign keys, which are informational here and on Databricks."""
 
 
 class NotDdl(ValueError):
-    """The text is no list of columns; the parser's first line says why."""
+    """The text is not a column list; the message is the parser's first line."""
 
 
 def columns(session: SparkSession, text: str) -> Columns:
-    """Read a column list such as ``id INT NOT NULL COMMENT 'x', twice INT GENERATED ALWAYS AS (2 * id)``.
+    """Parse a column list such as ``id INT NOT NULL COMMENT 'x', twice INT GENERATED ALWAYS AS (2 * id)``.
 
     Raises:
-        NotDdl: Spark's parser refuses it.
+        NotDdl: Spark cannot parse it, or it has a DEFAULT.
     """
-    statement = f"CREATE TABLE t ({text}\n) USING delta"
     try:
-        plan = session._jsparkSession.sessionState().sqlParser().parsePlan(statement)
+        plan = jvm.parsed_plan(session, f"CREATE TABLE t ({text}\n) USING delta")
     except ParseException as error:
         raise NotDdl(_first_line(error)) from error
-    definitions = plan.columns()
-    fields = [_field(definitions.apply(i)) for i in range(definitions.size())]
-    constraints = [plan.tableSpec().constraints().apply(i) for i in range(plan.tableSpec().constraints().size())]
+    fields = [_field(column) for column in jvm.elements(plan.columns())]
+    constraints = jvm.elements(plan.tableSpec().constraints())
     checks = {str(c.name()): str(c.condition()) for c in constraints if _is_check(c)}
-    others = tuple(str(c.name()) for c in constraints if not _is_check(c))
-    return Columns(StructType(fields), checks, others)
+    keys = tuple(str(c.name()) for c in constraints if not _is_check(c))
+    return Columns(StructType(fields), checks, keys)
 
 
 def _field(column: Any) -> StructField:
     schema: StructType = StructType.fromDDL(f"`c` {column.dataType().sql()}")  # type: ignore[assignment]
     if column.defaultValue().isDefined():
-        message = f"column `{column.name()}`: DEFAULT is not taken; give the value in the query"
+        message = f"column `{column.name()}`: DEFAULT is not supported; set the value in the query"
         raise NotDdl(message)
     metadata: dict[str, object] = {}
     if column.comment().isDefined():
@@ -58,8 +58,9 @@ def _field(column: Any) -> StructField:
         metadata[_GENERATED] = str(column.generationExpression().get())
     if column.identityColumnSpec().isDefined():
         identity = column.identityColumnSpec().get()
-        told = (identity.getStart(), identity.getStep(), identity.isAllowExplicitInsert())
-        metadata.update(zip(_IDENTITY, told, strict=True))
+        metadata[_IDENTITY_START] = identity.getStart()
+        metadata["delta.identity.step"] = identity.getStep()
+        metadata["delta.identity.allowExplicitInsert"] = identity.isAllowExplicitInsert()
     return StructField(str(column.name()), schema.fields[0].dataType, bool(column.nullable()), metadata)
 
 
@@ -71,6 +72,6 @@ def _first_line(error: Exception) -> str:
     return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
-def is_worked_out(column: StructField) -> bool:
-    """True where Delta makes the column's values itself when a row is written without them."""
-    return _GENERATED in column.metadata or _IDENTITY[0] in column.metadata
+def is_generated(column: StructField) -> bool:
+    """True for a generated or identity column: Delta fills it in when a row is written without it."""
+    return _GENERATED in column.metadata or _IDENTITY_START in column.metadata

@@ -1,1 +1,1 @@
-"""Delta tables and the storage folder, seen without a Spark job where the files themselves say it."""
+"""Delta tables and the storage folder: their layout on disk, and what their files state without a Spark job."""

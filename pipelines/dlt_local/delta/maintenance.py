@@ -1,9 +1,9 @@
-"""Tables kept in shape at the end of an update, as Databricks does within a day of it: small files put together, files
-that no version needs any more removed.
+"""Table maintenance at the end of an update: OPTIMIZE compacts small files, VACUUM removes unreferenced ones.
 
-A table's property ``pipelines.autoOptimize.managed`` (default true) decides, for all tables the pipeline's
-configuration of the same name; ``pipelines.autoOptimize.zOrderCols`` names columns to sort by. How long removed files
-stay is Delta's ``delta.deletedFileRetentionDuration`` (default a week), within which a table can be read as it was.
+Databricks does the same within a day of an update. The table property ``pipelines.autoOptimize.managed`` (default true)
+turns it off for a table, the pipeline configuration of the same name for all tables;
+``pipelines.autoOptimize.zOrderCols`` names columns to sort by. Removed files stay for Delta's
+``delta.deletedFileRetentionDuration`` (default a week), within which earlier versions can be read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,16 +20,15 @@ from dlt_local.names import quote
 MANAGED = "pipelines.autoOptimize.managed"
 SORTED_BY = "pipelines.autoOptimize.zOrderCols"
 MANY_FILES = 64
-"""Files that have come since the last OPTIMIZE from which on another one pays."""
+"""New files since the last OPTIMIZE that make another one worth its cost."""
 _SMALL_BYTES = 32 * 1024 * 1024
-"""Mean size of a table's files below which they are worth putting together."""
-_EVERY = timedelta(days=1)
-"""Between one VACUUM of a table and the next."""
+"""Mean file size below which a table is compacted."""
+_VACUUM_INTERVAL = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A Delta table to look after."""
+    """A Delta table to maintain."""
 
     name: str
     path: Path
@@ -38,7 +37,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Done:
-    """One thing that was done to a table."""
+    """A maintenance operation that was run on a table."""
 
     table: str
     operation: str
@@ -48,33 +47,33 @@ class Done:
 
 
 def is_wanted(table: Table, configuration: Mapping[str, str]) -> bool:
-    """True unless the table's property, or else the pipeline's configuration, says no."""
+    """True unless the table's property, or else the pipeline's configuration, turns maintenance off."""
     return table.properties.get(MANAGED, configuration.get(MANAGED, "true")).lower() != "false"
 
 
 def keep_in_shape(session: SparkSession, table: Table, mark: Path, now: datetime | None = None) -> Iterator[Done]:
-    """Do what is due for a table; a table that has just been made has a day before its first VACUUM.
+    """Run the operations that are due; the first VACUUM is due a day after a table's first maintenance.
 
     Args:
-        session: which to do it with.
-        table: which has been written.
-        mark: file in which what was done is noted, as JSON.
-        now: the time, if it is to be another than the clock's.
+        session: the session to run them in.
+        table: a table that was written.
+        mark: the JSON file that records the file count after the last OPTIMIZE and the time of the last VACUUM.
+        now: the current time, by default the clock's.
     """
     now = now or datetime.now(UTC)
     last = read_json(mark) or {"files": 0, "vacuumed_at": now.isoformat()}
     before = delta_log.file_count(table.path)
-    noted = {"vacuumed_at": last["vacuumed_at"], "files": min(last["files"], before)}
+    record = {"vacuumed_at": last["vacuumed_at"], "files": min(last["files"], before)}
     if before - last["files"] >= MANY_FILES and delta_log.size_in_bytes(table.path) < before * _SMALL_BYTES:
         columns = table.properties.get(SORTED_BY)
-        by = f" ZORDER BY ({', '.join(quote(name.strip()) for name in columns.split(','))})" if columns else ""
-        session.sql(f"OPTIMIZE delta.`{table.path}`{by}")
-        noted["files"] = delta_log.file_count(table.path)
-        yield Done(table.name, "OPTIMIZE", before, noted["files"])
-    if now - datetime.fromisoformat(last["vacuumed_at"]) >= _EVERY:
+        order = f" ZORDER BY ({', '.join(quote(name.strip()) for name in columns.split(','))})" if columns else ""
+        session.sql(f"OPTIMIZE delta.`{table.path}`{order}")
+        record["files"] = delta_log.file_count(table.path)
+        yield Done(table.name, "OPTIMIZE", before, record["files"])
+    if now - datetime.fromisoformat(last["vacuumed_at"]) >= _VACUUM_INTERVAL:
         session.sql(f"VACUUM delta.`{table.path}`")
-        noted["vacuumed_at"] = now.isoformat()
+        record["vacuumed_at"] = now.isoformat()
         files = delta_log.file_count(table.path)
         yield Done(table.name, "VACUUM", files, files)
-    if noted != last or not mark.exists():
-        write_json(mark, noted)
+    if record != last or not mark.exists():
+        write_json(mark, record)

@@ -1,4 +1,4 @@
-"""Where a pipeline keeps its things: plain Delta tables for people, everything else under ``system``."""
+"""The layout of a storage folder: published Delta tables under ``tables``, everything else under ``system``."""
 
 import fcntl
 import json
@@ -27,13 +27,13 @@ class Storage:
     root: Path
 
     def table(self, name: TableName, private: bool = False) -> Path:
-        """The Delta table of a dataset; a private one lies out of people's sight."""
-        above = self.system / "private" if private else self.root / "tables"
-        return above / _safe(name.schema) / _safe(name.table)
+        """The Delta table of a dataset; a private one is under ``system``."""
+        folder = self.system / "private" if private else self.root / "tables"
+        return folder / _safe(name.schema) / _safe(name.table)
 
     @property
     def system(self) -> Path:
-        """All that the engine keeps besides the published tables."""
+        """Everything that the engine stores besides the published tables."""
         return self.root / "system"
 
     @property
@@ -42,36 +42,36 @@ class Storage:
         return self.system / "event_log"
 
     def checkpoint(self, target: str, flow: str) -> Path:
-        """A flow's streaming checkpoint; all those of one target lie in one folder."""
+        """The streaming checkpoint of a flow."""
         return self.checkpoints(target) / _safe(flow)
 
     def checkpoints(self, target: str) -> Path:
-        """The folder of all checkpoints of a target's flows."""
+        """The folder of the checkpoints of all flows into a target."""
         return self.system / "checkpoints" / _safe(target)
 
     def auto_cdc(self, target: TableName) -> Path:
-        """What APPLY CHANGES must remember of a target besides its rows."""
+        """The auxiliary state of an AUTO CDC target."""
         return self.system / "auto_cdc" / _safe(str(target))
 
     def progress(self, target: str) -> Path:
-        """What the last completed update saw of a target's inputs, as JSON."""
+        """The inputs of a dataset as the last completed update read them, as JSON."""
         return self.system / "progress" / f"{_safe(target)}.json"
 
     def maintenance(self, name: str) -> Path:
-        """What was last done to keep a table in shape, as JSON."""
+        """The record of a table's last maintenance, as JSON."""
         return self.system / "maintenance" / f"{_safe(name)}.json"
 
     @property
     def resets(self) -> Path:
-        """One file for each full refresh that was begun and not finished."""
+        """The folder of markers, one for each full refresh that was started and not finished."""
         return self.system / "resets"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the storage for one update; a process that dies lets go of it by dying.
+        """Lock the storage for one update; a process that dies releases the lock.
 
         Raises:
-            StorageInUse: another process holds it.
+            StorageInUse: another process has locked it.
         """
         self.system.mkdir(parents=True, exist_ok=True)
         with (self.system / "lock").open("a+") as lock:
@@ -82,7 +82,7 @@ class Storage:
                 holder = lock.read().strip() or "unknown"
                 message = (
                     f"storage {self.root} is in use by process {holder}: an update is running on it\n"
-                    "  fix: wait for it to end, or give this pipeline a storage folder of its own"
+                    "  fix: wait for it to end, or use a separate storage folder for this pipeline"
                 )
                 raise StorageInUse(message) from error
             lock.truncate(0)
@@ -91,33 +91,33 @@ class Storage:
             yield
 
     def reset(self, target: TableName | str, private: bool = False) -> None:
-        """Forget a target wholly: its rows, checkpoints and AUTO CDC state. Finished by the next update if killed."""
-        mark = self.resets / f"{_safe(str(target))}.json"
+        """Delete a target's rows, checkpoints and AUTO CDC state; if interrupted, the next update finishes it."""
+        marker = self.resets / f"{_safe(str(target))}.json"
         is_table = isinstance(target, TableName)
         address = [target.schema, target.table] if isinstance(target, TableName) else [target]
-        write_json(mark, {"address": address, "private": private, "table": is_table})
-        self._finish_reset(mark)
+        write_json(marker, {"address": address, "private": private, "table": is_table})
+        self._finish_reset(marker)
 
     def finish_resets(self) -> None:
-        """Carry full refreshes through that a killed update left half done."""
-        for mark in sorted(self.resets.glob("*.json")):
-            self._finish_reset(mark)
+        """Finish the resets that an interrupted update left behind."""
+        for marker in sorted(self.resets.glob("*.json")):
+            self._finish_reset(marker)
 
-    def _finish_reset(self, mark: Path) -> None:
-        told = json.loads(mark.read_text())
-        target: TableName | str = TableName(*told["address"]) if told["table"] else told["address"][0]
-        # The progress goes first: as long as it stands, an idle target would be passed over.
+    def _finish_reset(self, marker: Path) -> None:
+        reset = json.loads(marker.read_text())
+        target: TableName | str = TableName(*reset["address"]) if reset["table"] else reset["address"][0]
+        # The progress goes first: as long as it exists, the target can count as idle and be skipped.
         self.progress(str(target)).unlink(missing_ok=True)
         shutil.rmtree(self.checkpoints(str(target)), ignore_errors=True)
         failpoints.reach("reset.begun")
         if isinstance(target, TableName):
             shutil.rmtree(self.auto_cdc(target), ignore_errors=True)
-            shutil.rmtree(self.table(target, told["private"]), ignore_errors=True)
-        mark.unlink()
+            shutil.rmtree(self.table(target, reset["private"]), ignore_errors=True)
+        marker.unlink()
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON file whole or not at all."""
+    """Write a JSON file atomically, together with its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".tmp")
     scratch.write_text(json.dumps(value, indent=1, sort_keys=True, default=str))
@@ -125,7 +125,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """A JSON file's content, None where there is none."""
+    """The content of a JSON file; None if it does not exist."""
     try:
         content: dict[str, Any] = json.loads(path.read_text())
     except FileNotFoundError:
@@ -134,5 +134,5 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def _safe(name: str) -> str:
-    """A name as one path component: a slash in it must not open a folder, nor `..` leave one."""
+    """A name as one path component: a slash must not start a subfolder, nor `..` leave the folder."""
     return quote(name, safe=" .-_").replace("..", "%2E%2E")

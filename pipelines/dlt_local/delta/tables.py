@@ -1,4 +1,4 @@
-"""Delta tables of datasets: made, and grown by new columns; nothing here writes rows."""
+"""Delta tables of datasets: creation, new columns, properties, and how a refresh replaces their rows."""
 
 from pathlib import Path
 
@@ -8,44 +8,40 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from dlt_local import failpoints
-from dlt_local.declarations.ddl import is_worked_out
+from dlt_local.declarations.ddl import is_generated
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import delta_log
 from dlt_local.errors import FlowError
-from dlt_local.names import parts, quote
+from dlt_local.names import literal, parts, quote
 
 CHANGE_FEED = "delta.enableChangeDataFeed"
 _NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
 _DELETION_VECTORS = "delta.enableDeletionVectors"
-# A table whose files are small is rewritten as fast as its rows are marked, and stays open to readers that know no
-# deletion vectors; in a large one marking rows is what keeps an update's cost from growing with the table.
+# Rewriting the files of a small table is as fast as deletion vectors, and any Delta reader can read it. In a large one
+# deletion vectors keep the cost of an update from growing with the table.
 _LARGE = 64 * 1024 * 1024
 
 
 def stored_schema(session: SparkSession, path: Path) -> StructType | None:
-    """The schema of the Delta table at ``path``, None where there is none."""
+    """The schema of the Delta table at ``path``; None if there is no table."""
     if not delta_log.exists(path):
         return None
     return delta_log.schema(path) or session.read.format("delta").load(str(path)).schema
 
 
 def materialize(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
-    """Let the table exist with at least these columns."""
+    """Create the table, or add the columns that it does not have yet."""
     stored = stored_schema(session, path)
     if stored is None:
         delta_log.clear_half_made(path)
-        _create(session, table, schema, path)
+        _create(DeltaTable.createIfNotExists(session), table, schema, path)
         failpoints.reach("table.created")
     elif not _covers(stored, schema):
         empty = session.createDataFrame([], schema)
         empty.write.format("delta").mode("append").option("mergeSchema", "true").save(str(path))
 
 
-def _create(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
-    _build(DeltaTable.createIfNotExists(session), table, schema, path)
-
-
-def _build(builder: DeltaTableBuilder, table: Table, schema: StructType, path: Path) -> None:
+def _create(builder: DeltaTableBuilder, table: Table, schema: StructType, path: Path) -> None:
     builder = builder.location(str(path)).addColumns(schema)
     if table.comment:
         builder = builder.comment(table.comment)
@@ -53,54 +49,56 @@ def _build(builder: DeltaTableBuilder, table: Table, schema: StructType, path: P
         builder = builder.partitionedBy(*table.partition_cols)
     if table.cluster_by:
         builder = builder.clusterBy(*table.cluster_by)
-    # Nobody filters what only this pipeline reads, batch by batch: the least and greatest of its columns save nothing.
+    # Only this pipeline reads a private table, batch by batch and unfiltered, so statistics to skip files save nothing.
     for key, value in (({_NO_STATISTICS: "0"} if table.private else {}) | dict(table.table_properties)).items():
         builder = builder.property(key, value)
     builder.execute()
 
 
 def describe(session: SparkSession, table: Table, path: Path) -> None:
-    """Bring comment, properties and clustering of a table that exists up to its declaration; nothing where they are."""
+    """Update comment, properties and clustering of an existing table to its declaration; no commit if they match."""
     stored = delta_log.properties(path)
-    wanted = dict(table.table_properties) | ({"comment": table.comment} if table.comment else {})
-    changed = {key: value for key, value in wanted.items() if stored.get(key) != value}
+    declared = dict(table.table_properties) | ({"comment": table.comment} if table.comment else {})
+    changed = {key: value for key, value in declared.items() if stored.get(key) != value}
     if changed:
-        pairs = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in changed.items())
+        pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in changed.items())
         session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({pairs})")
     if table.cluster_by and table.cluster_by != delta_log.clustering_columns(path):
         session.sql(f"ALTER TABLE delta.`{path}` CLUSTER BY ({', '.join(map(_column, table.cluster_by))})")
 
 
 def repartitioned(table: Table, path: Path) -> tuple[str, ...] | None:
-    """The columns by which the stored table is divided where its declaration has others; None where they agree."""
+    """The stored table's partition columns if its declaration has others; None if they match."""
     stored = delta_log.partition_columns(path)
     return None if stored is None or stored == table.partition_cols else stored
 
 
 def takes(table: Table, stored: StructType, rows: StructType, path: Path) -> bool:
-    """True where a table can be overwritten by rows of this schema with its own kept: comments, constraints and all."""
-    given = {field.name.lower(): field.dataType for field in rows.fields}
-    has = {field.name.lower(): field.dataType for field in stored.fields}
-    needed = {field.name.lower() for field in stored.fields if not is_worked_out(field)}
-    return needed <= set(given) and given.items() <= has.items() and repartitioned(table, path) is None
+    """True if rows of this schema can replace a table's rows without a change of the table's schema or partitioning."""
+    row_types = {field.name.lower(): field.dataType for field in rows.fields}
+    table_types = {field.name.lower(): field.dataType for field in stored.fields}
+    required = {field.name.lower() for field in stored.fields if not is_generated(field)}
+    return (
+        required <= set(row_types) and row_types.items() <= table_types.items() and repartitioned(table, path) is None
+    )
 
 
 def replacing(frame: DataFrame, table: Table) -> DataFrameWriter:
-    """A writer that replaces a table's rows and leaves all else as it is."""
-    # Whatever the user's session says: a partition that has lost all its rows is to go too.
+    """A writer that replaces a table's rows and nothing else."""
+    # Static whatever the session's conf: partitions without new rows have to go too.
     writer = frame.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
-    # Replaced by a condition that every row meets, since a plain overwrite forgets the clustering.
+    # A plain overwrite drops the clustering; a replaceWhere that matches every row keeps it.
     return writer.option("replaceWhere", "true") if table.cluster_by else writer
 
 
 def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWriter:
-    """A writer that replaces a table's rows, its schema and its partitioning in one commit; `describe` is to follow.
+    """A writer that replaces a table's rows, schema and partitioning in one commit; call `describe` after it.
 
     Raises:
-        FlowError: the declaration asks for what Delta takes only when a table is made.
+        FlowError: the declaration has columns that Delta accepts only when a table is created.
     """
-    if table.schema is not None and any(is_worked_out(field) or not field.nullable for field in schema.fields):
-        message = "its schema has changed, and it has NOT NULL or generated columns, which a table is made with"
+    if table.schema is not None and any(is_generated(field) or not field.nullable for field in schema.fields):
+        message = "its schema has changed, and NOT NULL or generated columns can only be set when a table is created"
         raise FlowError("SCHEMA_CHANGED", str(table.name), message, f"rebuild it with --full-refresh {table.name}")
     declared = {field.name.lower(): field for field in schema.fields}
     described = [
@@ -112,16 +110,12 @@ def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWr
     return writer.partitionBy(*table.partition_cols) if table.partition_cols else writer
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def _column(name: str) -> str:
     return ".".join(map(quote, parts(name)))
 
 
 def mark_rows_if_large(session: SparkSession, table: Table, path: Path) -> None:
-    """Turn deletion vectors on for a table that is changed in place, once it is large; the declaration's word wins."""
+    """Turn deletion vectors on for a table that is changed in place, once it is large; a declared property wins."""
     if _DELETION_VECTORS in table.table_properties or delta_log.is_marked(path, _DELETION_VECTORS):
         return
     if delta_log.size_in_bytes(path) > _LARGE:
@@ -129,10 +123,10 @@ def mark_rows_if_large(session: SparkSession, table: Table, path: Path) -> None:
 
 
 def turn_on(session: SparkSession, path: Path, table_property: str) -> None:
-    """Set a property of a table to ``true``."""
+    """Set a table property to ``true``."""
     session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('{table_property}' = 'true')")
 
 
-def _covers(stored: StructType, wanted: StructType) -> bool:
+def _covers(stored: StructType, required: StructType) -> bool:
     by_name = {field.name.lower(): field.dataType.simpleString().lower() for field in stored.fields}
-    return all(by_name.get(field.name.lower()) == field.dataType.simpleString().lower() for field in wanted.fields)
+    return all(by_name.get(field.name.lower()) == field.dataType.simpleString().lower() for field in required.fields)

@@ -1,32 +1,35 @@
-"""Which columns a view hands on so that its rows of some keys follow from its source's rows of those keys alone."""
+"""Key lineage: the columns that a view passes through, so that its rows for some keys need only those keys."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame
 
+from dlt_local.spark import jvm
+
 
 def passed_through_columns(frame: DataFrame) -> Mapping[str, str]:
-    """The columns by which a query of one table can be cut, its own name -> the table's; none where it cannot be.
+    """The columns by which a query over one table can be refreshed in part, query's column -> table's column.
 
-    A query of projections and filters is a function of each row; a window sees no further than its PARTITION BY. For
-    any set of values of the columns given, the query's rows with those values are the query over the table's rows with
-    those values. Classic Spark only: the plan is the JVM's.
+    For any set of values of these columns, the query's rows with those values are the query over the table's rows with
+    those values. That holds for projections and filters, which look at one row at a time, and for a window by the
+    columns of its PARTITION BY. Empty for every other query.
     """
-    plan = frame._jdf.queryExecution().analyzed()
+    plan = jvm.analyzed_plan(frame)
     if not plan.deterministic() or plan.subqueriesAll().nonEmpty():
         return {}
     columns = _columns(plan)
-    named = {attribute.name(): columns.get(attribute.exprId().id()) for attribute in _each(plan.output())}
-    return {name: column for name, column in named.items() if column is not None}
+    by_name = {attribute.name(): columns.get(_id(attribute)) for attribute in jvm.elements(plan.output())}
+    return {name: column for name, column in by_name.items() if column is not None}
 
 
 def _columns(plan: Any) -> dict[int, str]:
-    """The columns of the plan's output that are the table's own, by the number that Spark gives each."""
+    """The plan's output columns that are passed through, Spark's expression id -> the table's column."""
     kind = plan.nodeName()
-    children = _each(plan.children())
+    children = jvm.elements(plan.children())
     if not children:
-        return {each.exprId().id(): each.name() for each in _each(plan.output())} if _is_table(kind) else {}
+        output = jvm.elements(plan.output()) if kind == "LogicalRelation" else []
+        return {_id(attribute): attribute.name() for attribute in output}
     if len(children) > 1:
         return {}
     below = _columns(children[0])
@@ -34,24 +37,20 @@ def _columns(plan: Any) -> dict[int, str]:
         case "SubqueryAlias" | "View" | "Filter":
             return below
         case "Project":
-            named = [(each, _attribute(each)) for each in _each(plan.projectList())]
-            return {each.exprId().id(): below[of] for each, of in named if of in below}
+            projected = [(each, _attribute_id(each)) for each in jvm.elements(plan.projectList())]
+            return {_id(each): below[source] for each, source in projected if source in below}
         case "Window":
-            within = {_attribute(each) for each in _each(plan.partitionSpec())}
-            return {number: name for number, name in below.items() if number in within}
+            partition = {_attribute_id(each) for each in jvm.elements(plan.partitionSpec())}
+            return {number: name for number, name in below.items() if number in partition}
         case _:
             return {}
 
 
-def _is_table(kind: str) -> bool:
-    return kind == "LogicalRelation"
-
-
-def _attribute(expression: Any) -> int | None:
-    """The number of the column that the expression is, be it under another name; None where it is no plain column."""
+def _attribute_id(expression: Any) -> int | None:
+    """The id of the column that an expression is, renamed or not; None if it is more than a column."""
     inner = expression.child() if expression.nodeName() == "Alias" else expression
-    return int(inner.exprId().id()) if inner.nodeName() == "AttributeReference" else None
+    return _id(inner) if inner.nodeName() == "AttributeReference" else None
 
 
-def _each(sequence: Any) -> list[Any]:
-    return [sequence.apply(place) for place in range(sequence.size())]
+def _id(named_expression: Any) -> int:
+    return int(named_expression.exprId().id())

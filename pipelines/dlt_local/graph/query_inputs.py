@@ -1,28 +1,31 @@
-"""What an analysed query reads, taken from its logical plan."""
+"""The inputs of a query, found in its analyzed logical plan."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from dlt_local.names import TableName, parts
+from dlt_local.spark import jvm
 
-_CATALOG = "spark_catalog."
 _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
 _VIEW = re.compile(r"View \(`(.*)`, \[")
+# Expression ids, and the path of a scratch folder.
 _IDS = re.compile(r"#\d+L?|\S*dlt_local-\w+")
-# Of a function in a query (`F.transform`) pyspark numbers the variables through the whole process.
+# pyspark numbers the variables of lambda functions (`F.transform`) through the whole process.
 _VARIABLES = re.compile(r"\blambda ([a-z])_\d+")
 _FILE_FORMATS = ("binaryfile", "csv", "json", "orc", "parquet", "text", "xml")
+# The leaf of a stream from files or from a table; Kafka and other newer sources have another.
+_FILES_OR_TABLE = "StreamingRelation"
 _PATTERN = re.compile(r"[*?\[\]{}\\]")
 _CHANGE_OPTIONS = ("readchangefeed", "readchangedata", "skipchangecommits", "ignorechanges", "ignoredeletes")
 
 
 @dataclass(frozen=True)
 class _Source:
-    """What a stream reads from."""
+    """The source of a stream."""
 
     format: str
     options: Mapping[str, str]
@@ -34,75 +37,65 @@ class Plan:
     """The inputs of one query."""
 
     text: str
-    """The plan without the numbers that differ from one analysis to the next."""
+    """The plan as text, without the numbers that differ from one analysis to the next."""
     tables: tuple[TableName, ...]
     streamed_tables: tuple[TableName, ...]
     views: tuple[str, ...]
     """Innermost first."""
     folders: tuple[str, ...]
-    """Folders of this machine of which the query streams the files that come."""
+    """Local folders whose files the query streams."""
     reads_outside: bool
-    """True where some other leaf is no table of the pipeline: a topic, rows made in Python."""
+    """True if it reads anything else: a topic, rows made in Python."""
     tables_read_as_changes: frozenset[TableName]
 
     def reads_changes_of(self, name: TableName) -> bool:
-        """True where the query asks for the table's change feed, or to pass over changed rows."""
+        """True if the query reads the table's change feed, or skips commits that change rows."""
         return name in self.tables_read_as_changes
 
 
 def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName], scratch: str) -> Plan:
-    """Find a query's inputs. Classic Spark only: the plan is the JVM's.
+    """Find a query's inputs.
 
     Args:
-        frame: the analysed query.
-        real_name: from a table's name as the query has it to the dataset's.
-        scratch: the folder of the files that stand in for tables.
+        frame: the query.
+        real_name: maps a table name in the plan to the name of the dataset.
+        scratch: the folder of the placeholder tables.
     """
-    plan = frame._jdf.queryExecution().analyzed()
+    plan = jvm.analyzed_plan(frame)
     text = _VARIABLES.sub(r"lambda \1", _IDS.sub("#", str(plan.treeString())))
+    relations = 0
     tables: dict[TableName, bool] = {}
     views: dict[str, None] = {}
     for line in text.splitlines():
         if alias := _ALIAS.search(line):
+            relations += 1
             name = real_name(TableName(*parts(alias[2])[1:3]))
             tables[name] = tables.get(name, False) or alias[1] == "~"
         elif view := _VIEW.search(line):
             views[parts(f"`{view[1]}`")[-1]] = None
-    streamed = tuple(name for name, is_streamed in tables.items() if is_streamed)
-    leaves = plan.collectLeaves()
-    streamed_from = tuple(_streams(leaves))
-    folders = [folder for source in streamed_from if (folder := _folder(source)) not in (None, scratch)]
+    streamed_tables = tuple(name for name, is_streamed in tables.items() if is_streamed)
+    leaves = jvm.elements(plan.collectLeaves())
+    sources = [_source(leaf) for leaf in leaves if leaf.nodeName() == _FILES_OR_TABLE]
+    folders = [folder for source in sources if (folder := _folder(source)) not in (None, scratch)]
     return Plan(
         text=text,
         tables=tuple(tables),
-        streamed_tables=streamed,
+        streamed_tables=streamed_tables,
         views=tuple(reversed(views)),
         folders=tuple(sorted(set(folders))),
-        reads_outside=leaves.size() > _relations(text) + len(folders),
-        tables_read_as_changes=frozenset(streamed if any(map(_asks_for_changes, streamed_from)) else ()),
+        reads_outside=len(leaves) > relations + len(folders),
+        tables_read_as_changes=frozenset(streamed_tables if any(map(_reads_changes, sources)) else ()),
     )
 
 
-def _relations(text: str) -> int:
-    return sum(1 for line in text.splitlines() if _ALIAS.search(line))
-
-
-def _streams(leaves: Any) -> Iterator[_Source]:
-    for i in range(leaves.size()):
-        # Sources of the newer kind, such as Kafka's, are neither tables of the pipeline nor files.
-        if leaves.apply(i).nodeName() == "StreamingRelation":
-            source = leaves.apply(i).dataSource()
-            options = source.options()
-            names = options.keysIterator()
-            given = {}
-            while names.hasNext():
-                name = names.next()
-                given[name.lower()] = options.apply(name)
-            yield _Source(source.className().lower(), given)
+def _source(leaf: Any) -> _Source:
+    source = leaf.dataSource()
+    options = {name.lower(): value for name, value in jvm.entries(source.options()).items()}
+    return _Source(source.className().lower(), options)
 
 
 def _folder(source: _Source) -> str | None:
-    """The folder of a file source; None where its files may lie elsewhere, or change for another reason than news."""
+    """The folder of a file source; None if it has a pattern, is not local, or may remove files after reading them."""
     path = source.options.get("path", "").removeprefix("file:")
     is_plain = path.startswith("/") and not _PATTERN.search(path)
     if source.format not in _FILE_FORMATS or not is_plain or "cleansource" in source.options:
@@ -110,5 +103,5 @@ def _folder(source: _Source) -> str | None:
     return path
 
 
-def _asks_for_changes(source: _Source) -> bool:
+def _reads_changes(source: _Source) -> bool:
     return any(option in source.options for option in _CHANGE_OPTIONS)

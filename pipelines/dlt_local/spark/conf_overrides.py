@@ -1,4 +1,4 @@
-"""Settings of a Spark session, for a while."""
+"""Spark conf overrides for the duration of a block."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def overridden(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """The settings hold inside, and those from before hold again afterwards.
+    """Set conf on the session inside the block, and restore the previous values after it.
 
-    Who shares the session sees them too: let one in at a time.
+    Everyone who shares the session sees the overrides, so allow one such block at a time.
     """
     before = {key: session.conf.get(key, None) for key in settings}
     for key, value in settings.items():
@@ -18,5 +18,5 @@ def overridden(session: SparkSession, settings: Mapping[str, str]) -> Iterator[N
     try:
         yield
     finally:
-        for key, old in before.items():
-            session.conf.unset(key) if old is None else session.conf.set(key, old)
+        for key, value_before in before.items():
+            session.conf.unset(key) if value_before is None else session.conf.set(key, value_before)

@@ -1,6 +1,7 @@
-"""The JVM parts: fetched once from Maven, by the Ivy that pyspark ships, into a cache that every checkout shares.
+"""The jars that Spark needs, fetched once from Maven into a cache that all checkouts share.
 
-``ivy.xml`` beside this file is the lock: one configuration for the Spark session, others for test servers.
+pyspark ships the Ivy that fetches them. ``ivy.xml`` beside this file is the lock file: one configuration for the Spark
+session, others for test servers.
 """
 
 import hashlib
@@ -18,10 +19,10 @@ _MINIMUM_JAVA = 17
 
 
 def java() -> str:
-    """Path of a Java of version 17 or newer: $JAVA_HOME's, else the one on PATH.
+    """The path of Java 17 or newer: that of $JAVA_HOME, else the one on PATH.
 
     Raises:
-        JavaMissing: there is none, or it is too old; the message says how to get one.
+        JavaMissing: there is no Java, or it is too old; the message says how to install one.
     """
     home = os.environ.get("JAVA_HOME")
     path = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -41,17 +42,17 @@ def java() -> str:
 
 
 def jars(configuration: str) -> tuple[Path, ...]:
-    """The jars of one configuration of ivy.xml, fetched on first use; afterwards found without a JVM or a network.
+    """The jars of one configuration of ivy.xml, fetched on first use; cached jars need neither Java nor a network.
 
     Args:
         configuration: ``spark``, ``kafka`` or another ``conf`` of ivy.xml.
 
     Raises:
-        JavaMissing: Ivy has to run and there is no fitting Java.
-        JarsNotFetched: Ivy could not resolve or fetch; its own words are in the message.
+        JavaMissing: Ivy has to run and there is no Java 17 or newer.
+        JarsNotFetched: Ivy could not resolve or fetch them; the message quotes its output.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debezium-dlt"
-    # The lock's own text names the folder, so that a changed lock is never answered from an old cache.
+    # The folder is named by a hash of the lock file, so a changed lock never finds an old cache.
     folder = cache / "jars" / _fingerprint() / configuration
     if not folder.is_dir():
         _retrieve(configuration, folder, cache / "ivy")
@@ -76,7 +77,7 @@ def _retrieve(configuration: str, folder: Path, ivy_cache: Path) -> None:
         )
         if run.returncode or not any(Path(scratch).glob("*.jar")):
             raise JarsNotFetched(configuration, run.stdout + run.stderr)
-        # In place at once, whole or not at all: another process may be fetching the same.
+        # Renamed as a whole: another process may be fetching the same jars.
         try:
             os.rename(scratch, folder)
         except OSError:

@@ -1,4 +1,4 @@
-"""Numbers that Spark counts beside a query while it runs."""
+"""Metrics that Spark collects while a query runs."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from typing import Any
 
 from pyspark.sql import Observation
 
+from dlt_local.spark import jvm
+
 
 def observed_metrics(observation: Observation) -> Mapping[str, Any]:
-    """What was counted, by name; 0 for each name where Spark knew without running that the frame has no rows."""
-    if observation._jo is not None and observation._jo.getRow().size() == 0:
-        return defaultdict(int)
-    return observation.get
+    """The metrics by name; every metric is 0 if Spark knew without running the query that it has no rows."""
+    return defaultdict(int) if jvm.is_empty(observation) else observation.get

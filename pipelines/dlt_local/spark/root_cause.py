@@ -1,41 +1,43 @@
-"""What an error of Spark's comes down to: the one sentence, out of many nested ones, that its user can act on."""
+"""Root cause of a Spark error: of its many nested messages, the one that its user can act on."""
 
 import re
 from collections.abc import Iterator
 
 _STATE = re.compile(r" SQLSTATE: \w{5}.*$", re.DOTALL)
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
-_WITHOUT_NEWS = ("An error occurred while calling", "[STREAM_FAILED]", "Job aborted", "[TASK_WRITE_FAILED]")
+_UNINFORMATIVE = ("An error occurred while calling", "[STREAM_FAILED]", "Job aborted", "[TASK_WRITE_FAILED]")
 _DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space on the disk", re.IGNORECASE)
 
 
 def sentence(error: BaseException) -> str:
-    """The innermost message that says something, without Java's class names and stack.
+    """The first line of the innermost informative message, without Java class names and stack.
+
+    Messages with an error condition, ``[LIKE_THIS]``, win over those without.
 
     >>> sentence(ValueError("first line\\nsecond line"))
     'first line'
     """
-    told = [text for text in map(_first_line, _chain(error)) if text and not text.startswith(_WITHOUT_NEWS)]
-    named = [text for text in told if text.startswith("[")]
-    return (named or told or [type(error).__name__])[-1]
+    lines = [line for line in map(_first_line, _messages(error)) if line and not line.startswith(_UNINFORMATIVE)]
+    with_condition = [line for line in lines if line.startswith("[")]
+    return (with_condition or lines or [type(error).__name__])[-1]
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """True where somewhere in the chain a disk had no room left."""
-    return any(_DISK_FULL.search(text) for text in _chain(error))
+    """True if any message in the chain of causes says that a disk is full."""
+    return any(_DISK_FULL.search(text) for text in _messages(error))
 
 
-def _chain(error: BaseException) -> Iterator[str]:
-    """The messages from the outermost error to the innermost, Python's first and Java's behind."""
-    seen: BaseException | None = error
-    while seen is not None:
-        yield str(seen)
-        java = getattr(seen, "java_exception", None) or getattr(seen, "_origin", None)
+def _messages(error: BaseException) -> Iterator[str]:
+    """The messages from the outermost error to the innermost; after each Python error those of its Java causes."""
+    current: BaseException | None = error
+    while current is not None:
+        yield str(current)
+        java = getattr(current, "java_exception", None) or getattr(current, "_origin", None)
         depth = 0
         while java is not None and hasattr(java, "getMessage") and depth < 20:
             yield str(java.getMessage() or "")
             java, depth = java.getCause(), depth + 1
-        seen = seen.__cause__
+        current = current.__cause__
 
 
 def _first_line(text: str) -> str:

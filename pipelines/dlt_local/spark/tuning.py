@@ -1,17 +1,18 @@
-"""Spark's settings by the size of what a query reads: a few rows are all fixed cost, millions are not.
+"""Spark conf by the size of a query's input: fixed cost dominates for a few rows, throughput for millions.
 
-A session begins with the settings for little data (see `session`); a batch that reads much gets Spark's own.
+A session starts with conf for small data (see `session`); a query over large data gets Spark's defaults back.
 """
 
 import os
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
+from dlt_local.spark import jvm
 from dlt_local.spark.session import SMALL_DATA
 
 _LARGE_BYTES = 1024 * 1024
-"""Of files as they lie on disk, well packed: some 20,000 changes of a dozen columns."""
+"""Size of the input files, compressed, from which a query is large: some 20,000 changes of a dozen columns."""
 _FOR_LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
@@ -20,13 +21,13 @@ _FOR_LARGE = {
 
 
 def settings_for(frame: DataFrame, table_bytes: int = 0) -> Mapping[str, str]:
-    """The settings that suit the query, beside those of its session; none for little data.
+    """The conf overrides that suit the query; none for small data.
 
-    What a user has set stays: only settings that a session of the engine's begins with are changed.
+    A user's own values win: only conf that still has the engine's initial value is overridden.
 
     Args:
         frame: the query.
-        table_bytes: size of a table that its rows are looked up in.
+        table_bytes: the size of a table that its rows are joined to, in bytes.
     """
     if table_bytes + bytes_read(frame) < _LARGE_BYTES:
         return {}
@@ -35,25 +36,19 @@ def settings_for(frame: DataFrame, table_bytes: int = 0) -> Mapping[str, str]:
 
 
 def tuned(frame: DataFrame) -> DataFrame:
-    """The same query with the settings that suit it, in a session that shares nothing but tables and views.
+    """The same query with the conf that suits it.
 
-    Other queries run in the session that it comes from, and are not to be given settings that are not for them.
+    A large query moves to a cloned session: other queries run in the original one at the same time.
     """
     settings = settings_for(frame)
     if not settings:
         return frame
-    of_all = frame.sparkSession
-    jvm = of_all._jvm
-    assert jvm is not None
-    java_session = of_all._jsparkSession.cloneSession()
-    session = SparkSession(of_all.sparkContext, java_session)
+    moved = jvm.in_cloned_session(frame)
     for key, value in settings.items():
-        session.conf.set(key, value)
-    analyzed = frame._jdf.queryExecution().analyzed()
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(java_session, analyzed), session)
+        moved.sparkSession.conf.set(key, value)
+    return moved
 
 
 def bytes_read(frame: DataFrame) -> int:
-    """The size of the files that the query reads; of a source that tells none, such as Kafka, more than any file."""
-    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
-    return sum(int(leaves.apply(place).stats().sizeInBytes()) for place in range(leaves.size()))
+    """The total size of the query's input files; huge for a source of unknown size, such as Kafka."""
+    return sum(int(leaf.stats().sizeInBytes()) for leaf in jvm.elements(jvm.analyzed_plan(frame).collectLeaves()))

@@ -1,0 +1,125 @@
+"""Spark's JVM objects behind py4j: the only file that touches the private attributes of pyspark.
+
+Classic Spark only. A plan is a JVM object of type `Any`; walk it with `elements` and its own methods.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+
+
+def _jvm(session: SparkSession) -> Any:
+    assert session._jvm is not None
+    return session._jvm
+
+
+def new_session(base: SparkSession, options: Mapping[str, str]) -> SparkSession:
+    """A session on the Spark context of ``base`` with a catalog and a shared state of its own."""
+    context = base.sparkContext._jsc.sc()
+    java_options = _jvm(base).java.util.HashMap()
+    for key, value in options.items():
+        java_options[key] = value
+    # newSession() would share the catalog.
+    java_session = _jvm(base).org.apache.spark.sql.classic.SparkSession(context, java_options)
+    # Each shared state adds a listener that keeps the plans of every query in the process, for a UI that is off. They
+    # would pile up, one for each pipeline.
+    listener = java_session.sharedState().statusStore().listener()
+    if listener.isDefined():
+        context.listenerBus().removeListener(listener.get())
+    return SparkSession(base.sparkContext, java_session)
+
+
+def in_cloned_session(frame: DataFrame) -> DataFrame:
+    """The same query in a copy of its session, which shares the catalog but not the conf."""
+    session = frame.sparkSession
+    java_session = session._jsparkSession.cloneSession()
+    dataset = _jvm(session).org.apache.spark.sql.classic.Dataset.ofRows(java_session, analyzed_plan(frame))
+    return DataFrame(dataset, SparkSession(session.sparkContext, java_session))
+
+
+@contextmanager
+def active_session(session: SparkSession) -> Iterator[None]:
+    """Make ``session`` the active one of this thread for the duration of a block."""
+    companion = _jvm(session).org.apache.spark.sql.SparkSession
+    before = companion.getActiveSession()
+    companion.setActiveSession(session._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            companion.setActiveSession(before.get())
+        else:
+            companion.clearActiveSession()
+
+
+def analyzed_plan(frame: DataFrame) -> Any:
+    """The analyzed logical plan of a frame."""
+    return frame._jdf.queryExecution().analyzed()
+
+
+def parsed_plan(session: SparkSession, statement: str) -> Any:
+    """The logical plan of a SQL statement as parsed, not analyzed.
+
+    Raises:
+        ParseException: the statement is not valid SQL.
+    """
+    return session._jsparkSession.sessionState().sqlParser().parsePlan(statement)
+
+
+def elements(sequence: Any) -> list[Any]:
+    """The elements of a Scala Seq."""
+    return [sequence.apply(index) for index in range(sequence.size())]
+
+
+def entries(options: Any) -> dict[str, str]:
+    """The entries of a Scala Map of strings."""
+    keys = options.keysIterator()
+    found: dict[str, str] = {}
+    while keys.hasNext():
+        key = keys.next()
+        found[key] = options.apply(key)
+    return found
+
+
+def create_reserved_database(session: SparkSession, name: str, location: Path) -> None:
+    """Create a database without the check that its name is not the one reserved for global temporary views."""
+    jvm = _jvm(session)
+    uri, properties = jvm.java.net.URI(location.as_uri()), jvm.PythonUtils.toScalaMap({})
+    database = jvm.org.apache.spark.sql.catalyst.catalog.CatalogDatabase(name, "", uri, properties)
+    _external_catalog(session).createDatabase(database, True)
+
+
+def drop_reserved_table(session: SparkSession, database: str, table: str) -> None:
+    """Drop a table of a database that SQL cannot drop from; follow with `invalidate_cached_tables`."""
+    _external_catalog(session).dropTable(database, table, True, True)
+
+
+def invalidate_cached_tables(session: SparkSession) -> None:
+    """Forget the files of every table that the session has read."""
+    session._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
+
+
+def name_session_catalog(session: SparkSession, name: str) -> None:
+    """Give the session catalog a second name: `<name>.schema.table` is `schema.table` from now on."""
+    manager = session._jsparkSession.sessionState().catalogManager()
+    # There is no public way: the manager's map of catalogs is private.
+    field = manager.getClass().getDeclaredField("catalogs")
+    field.setAccessible(True)
+    field.get(manager).put(name, manager.v2SessionCatalog())
+
+
+def _external_catalog(session: SparkSession) -> Any:
+    return session._jsparkSession.sharedState().externalCatalog()
+
+
+def is_empty(observation: Observation) -> bool:
+    """True for an observation that ended without metrics, since Spark had optimized the query away."""
+    return observation._jo is not None and observation._jo.getRow().size() == 0
+
+
+def release_checkpoint(frame: DataFrame) -> None:
+    """Free the blocks of a frame made by `DataFrame.localCheckpoint`."""
+    frame._jdf.logicalPlan().rdd().unpersist(False)
