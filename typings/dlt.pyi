@@ -1,3 +1,3 @@
-# `import dlt` is served by the runtime while it loads pipeline files; the editor takes the signatures from the engine.
-from dlt_local.api import *
-from dlt_local.api_cdc import *
+# The engine serves `import dlt` while it loads pipeline files; the editor takes the signatures from its decorators.
+from dlt_local.declarations.auto_cdc_decorators import *
+from dlt_local.declarations.decorators import *
