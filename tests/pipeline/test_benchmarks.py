@@ -1,4 +1,4 @@
-"""The benchmarks in their smallest form: that they run, and that their tables are equal to the peers'."""
+"""The benchmarks at their smallest scale run, and their tables equal the peers'."""
 
 import pytest
 from pyspark.sql import SparkSession
@@ -17,7 +17,7 @@ _MEASURES = [name if name in _SMOKE else pytest.param(name, marks=pytest.mark.lo
 
 
 @pytest.mark.parametrize("name", _MEASURES)
-def test_a_measure_runs_and_its_tables_are_right(bench: Bench, name: str) -> None:
+def test_a_measure_runs_with_equal_tables_and_is_on_the_page(bench: Bench, name: str) -> None:
     result = MEASURES[name](bench)
     assert len(result.ours) == len(result.peers) == 1
     assert result.ratio > 0
