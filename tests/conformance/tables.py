@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from tests.conformance.case import Rows
 

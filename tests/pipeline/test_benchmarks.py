@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.benchmarks import MEASURES
 from tests.benchmarks.bench import Bench
-from tests.benchmarks.page import page, picture
+from tests.benchmarks.page import Setting, page, picture
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ _MEASURES = [name if name in _SMOKE else pytest.param(name, marks=pytest.mark.lo
 @pytest.mark.parametrize("name", _MEASURES)
 def test_a_measure_runs_with_equal_tables_and_is_on_the_page(bench: Bench, name: str) -> None:
     result = MEASURES[name](bench)
-    assert len(result.ours) == len(result.peers) == 1
+    assert len(result.times.ours) == len(result.times.peers) == 1
     assert result.ratio > 0
-    assert f"| {result.measure} |" in page([result], "a machine", 1, 1)
+    assert f"| {result.measure} |" in page([result], Setting("a machine", scale=1, rounds=1))
     assert (result.measure in picture([result])) == (result.is_reached is not None)

@@ -26,12 +26,15 @@ def test_loading_source_files_leaves_the_process_as_it_was(spark: SparkSession, 
     (tmp_path / "root/shared_by_files.py").write_text(IMPORTED)
     small = SmallPipeline(tmp_path, spark, WITH_AN_IMPORT)
     small.pipeline.root_path = tmp_path / "root"
+    # PySpark imports some of its modules on first use, which is not what this test is about.
+    SmallPipeline(tmp_path / "before", spark, PIPELINE).pipeline.dry_run()
     modules, path, conf = set(sys.modules), list(sys.path), dict(spark.conf.getAll)
     had_pipelines = hasattr(pyspark, "pipelines")
     databases = [database.name for database in spark.catalog.listDatabases()]
     graph = small.pipeline.dry_run()
     assert [node.name for node in graph.nodes] == ["default.dlt"]
     assert set(sys.modules) <= modules
+    assert {"dlt", "shared_by_files"}.isdisjoint(sys.modules)
     assert (sys.path, dict(spark.conf.getAll), hasattr(pyspark, "pipelines")) == (path, conf, had_pipelines)
     assert [database.name for database in spark.catalog.listDatabases()] == databases
 
