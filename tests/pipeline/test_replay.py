@@ -1,4 +1,4 @@
-"""Rejects are decoded again with a fixed spec: `cdc.replay_rejects` names a replay, which takes each reject once."""
+"""Rejects are decoded again with a fixed spec: `cdc.replay_rejects` names a replay, which takes each once."""
 
 from dataclasses import dataclass
 from pathlib import Path

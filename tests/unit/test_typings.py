@@ -1,4 +1,4 @@
-"""The stub that gives an editor the signatures of `import dlt` names modules that exist, and all that are served."""
+"""The stub that gives an editor the signatures of `import dlt` has every name that the engine serves."""
 
 import ast
 import importlib
