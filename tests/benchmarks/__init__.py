@@ -1,9 +1,10 @@
-"""How fast the pipeline is beside what people write by hand: ``make bench``."""
+"""The speed of the pipeline beside what people write by hand: ``make bench``."""
 
 from collections.abc import Callable, Mapping
 
 from tests.benchmarks import applying, flowing, small
-from tests.benchmarks.bench import Bench, Result
+from tests.benchmarks.bench import Bench
+from tests.benchmarks.result import Result
 
 MEASURES: Mapping[str, Callable[[Bench], Result]] = {
     "first-load": applying.first_load,

@@ -1,4 +1,4 @@
-"""The least that any way has to do: parse the needed fields once, take the last change of each key, write once."""
+"""The least work of any solution: parse the needed fields once, take the last change of each key, write once."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +10,10 @@ from tests.benchmarks.recipe import ORDER
 
 
 def write_current(records: DataFrame, raw_row: StructType, columns: Sequence[Column], target: Path) -> None:
-    """The current rows of all records, as a new Delta table."""
+    """Write the current rows of all records to a new Delta table."""
     image = f"struct<{', '.join(f'{f.name}: {f.dataType.simpleString()}' for f in raw_row.fields)}>"
-    place = ", ".join(f"{name[1:]}: {'bigint' if name == ORDER[-1] else 'string'}" for name in ORDER)
-    envelope = f"before struct<id: bigint>, after {image}, source struct<{place}>, op string"
+    position = ", ".join(f"{name[1:]}: {'bigint' if name == ORDER[-1] else 'string'}" for name in ORDER)
+    envelope = f"before struct<id: bigint>, after {image}, source struct<{position}>, op string"
     events = records.select(F.from_json(F.col("value").cast("string"), envelope).alias("e")).select("e.*")
     keyed = events.select(F.coalesce("after.id", "before.id").alias("key"), "op", "after", "source")
     last = keyed.groupBy("key").agg(F.max_by(F.struct("op", "after"), "source").alias("last"))

@@ -1,8 +1,8 @@
-"""How the raw row of the benchmarks' table becomes typed columns, in the words of one who writes it by hand."""
+"""Hand-written conversion of the raw row of the benchmarks' table to typed columns."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from cdc import TableSpec
 
@@ -10,12 +10,13 @@ _RAW = {"bigint": "bigint", "int": "int", "smallint": "int", "bit": "boolean", "
 
 
 def raw_row(table: TableSpec) -> StructType:
-    """The row as it stands in JSON."""
-    return StructType.fromDDL(", ".join(f"{c.name} {_RAW.get(_kind(c.type), 'string')}" for c in table.columns))
+    """The types of a row in JSON."""
+    fields = ((c.name, _RAW.get(_kind(c.type), "string")) for c in table.columns)
+    return StructType([StructField(name, DataType.fromDDL(type_)) for name, type_ in fields])
 
 
 def typed_columns(table: TableSpec) -> list[Column]:
-    """The columns of ``row``, typed."""
+    """Typed columns of the struct ``row``."""
     return [_typed(F.col(f"row.{c.name}"), str(c.type)).alias(c.name) for c in table.columns]
 
 

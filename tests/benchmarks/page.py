@@ -1,36 +1,47 @@
-"""Results for people: a table for the terminal, a page and a picture for docs/."""
+"""Show results: a table for the terminal, a page and a picture for docs/."""
 
 from collections.abc import Sequence
-from statistics import median
+from dataclasses import dataclass
 
 from rich.table import Table
-from tests.benchmarks.bench import Result
+from tests.benchmarks.result import Result
 
 _VERDICTS = {True: "reached", False: "not reached", None: ""}
 _WIDTH, _ROW, _NAMES = 900, 44, 330
+_HEAD = ("measure", "beside", "ours, s", "the peer's, s", "ratio", "goal", "", "rows/s/core")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The machine and the size of a run."""
+
+    machine: str
+    scale: float
+    rounds: int
 
 
 def terminal_table(results: Sequence[Result]) -> Table:
-    """One row per measure."""
-    table = Table("measure", "beside", "ours s", "peer's s", "ratio", "goal", "", "rows/s/core")
+    """A row for each measure."""
+    table = Table(*_HEAD)
     for result in results:
         table.add_row(*_cells(result))
     return table
 
 
-def page(results: Sequence[Result], machine: str, scale: float, rounds: int) -> str:
-    """docs/performance.md: grain, one table row per measure."""
-    head = ("measure", "beside", "ours, s", "the peer's, s", "ratio", "goal", "", "rows/s/core")
-    lines = [f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *map(_cells, results))]
-    size = "the size that the goals speak of" if scale == 1 else f"{scale:g} of the size that the goals speak of"
+def page(results: Sequence[Result], setting: Setting) -> str:
+    """docs/performance.md, with a table row for each measure."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (_HEAD, ("---",) * len(_HEAD), *map(_cells, results))]
+    share = "" if setting.scale == 1 else f"{setting.scale:g} of "
     notes = "".join(f"- {note}\n" for result in results for note in result.notes)
-    return _PAGE.format(table="\n".join(lines), notes=notes, machine=machine, size=size, rounds=rounds)
+    return _PAGE.format(
+        table="\n".join(lines), notes=notes, machine=setting.machine, share=share, rounds=setting.rounds
+    )
 
 
 def picture(results: Sequence[Result]) -> str:
-    """A bar per measure: how far the goal is passed, the goal being the line."""
-    with_goal = [(result, result.limit) for result in results if result.limit is not None]
-    bars = "".join(_bar(place, *each) for place, each in enumerate(with_goal))
+    """A bar for each measure with a goal; bars that pass the dashed line reach theirs."""
+    with_goal = [(result, result.goal.limit) for result in results if result.goal.limit is not None]
+    bars = "".join(_bar(number, result, limit) for number, (result, limit) in enumerate(with_goal))
     height = _ROW * len(with_goal) + 40
     goal = _NAMES + 200
     return (
@@ -41,9 +52,9 @@ def picture(results: Sequence[Result]) -> str:
     )
 
 
-def _bar(place: int, result: Result, limit: float) -> str:
-    margin = result.ratio / limit if result.is_faster_goal else limit / result.ratio
-    length, top = min(margin, 2.7) * 200, place * _ROW + 14
+def _bar(number: int, result: Result, limit: float) -> str:
+    margin = result.ratio / limit if result.goal.is_speed else limit / result.ratio
+    length, top = min(margin, 2.7) * 200, number * _ROW + 14
     colour = "#2a7f62" if result.is_reached else "#b3541e"
     return (
         f'<text x="{_NAMES - 10}" y="{top + 17}" text-anchor="end">{result.measure}</text>\n'
@@ -53,15 +64,14 @@ def _bar(place: int, result: Result, limit: float) -> str:
 
 
 def _cells(result: Result) -> tuple[str, ...]:
-    ratio = f"{result.ratio:.2f} x {'as fast' if result.is_faster_goal else 'its time'}"
-    ours, peers = f"{median(result.ours):.1f}", f"{median(result.peers):.1f}"
+    ratio = f"{result.ratio:.2f} x {'as fast' if result.goal.is_speed else 'its time'}"
     return (
         result.measure,
         result.peer,
-        ours,
-        peers,
+        f"{result.ours:.1f}",
+        f"{result.peers:.1f}",
         ratio,
-        result.goal,
+        result.goal.text,
         _VERDICTS[result.is_reached],
         f"{result.rows_a_second_and_core:,.0f}" if result.rows else "",
     )
@@ -69,12 +79,12 @@ def _cells(result: Result) -> tuple[str, ...]:
 
 _PAGE = """# Performance
 
-Written by `make bench`, which runs every measure beside its peer, in turn, in one run on one machine: what counts is
-the ratio of the medians. Before a time counts, the tables are compared row for row.
+Written by `make bench`, which runs every measure and its peer alternately, in one run on one machine: what counts is
+the ratio of the medians. Tables are compared row for row, and a measure with a difference fails.
 
-Machine: {machine}. Size: {size}. {rounds} timed rounds each, after one to warm up.
+Machine: {machine}. Size: {share}the size for which the goals are set. {rounds} timed rounds each, after one to warm up.
 
-![How far each measure is from its goal](performance.svg)
+![Each measure and its goal](performance.svg)
 
 {table}
 
@@ -82,11 +92,11 @@ Machine: {machine}. Size: {size}. {rounds} timed rounds each, after one to warm 
 The driver's heap, which is the executor's too, is the engine's default of 3 GiB.
 
 *Recipe*: what tutorials teach, `foreachBatch` with from_json of the whole envelope, `row_number` per key and MERGE
-(tests/benchmarks/recipe.py). *Floor*: what no way can do without, the needed fields parsed once, the last change of
-each key, one write (tests/benchmarks/floor.py). Records are made by tests/benchmarks/records.py: SQL Server envelopes
-of a table with 12 columns, one delete in ten.
+(tests/benchmarks/recipe.py). *Floor*: the least work of any solution, parsing the needed fields once, taking the last
+change of each key and writing once (tests/benchmarks/floor.py). tests/benchmarks/records.py makes the records: SQL
+Server envelopes of a table with 12 columns, one delete in ten.
 
-What stands between a measure and its goal: [performance-notes.md](performance-notes.md).
+Why a measure misses its goal: [performance-notes.md](performance-notes.md).
 
 To repeat one measure: `make bench ARGS="--only first-load --scale 0.1"`. Figures as JSON: performance.json.
 """

@@ -1,6 +1,6 @@
-"""What people write by hand: `foreachBatch` with from_json, row_number and MERGE, as in the tutorials.
+"""The recipe of the tutorials: `foreachBatch` with from_json, row_number and MERGE.
 
-Right for events that come in order and once; that is all that it is compared on.
+It is correct only for events that arrive once and in order, so benchmarks deliver only those.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,32 +13,32 @@ from pyspark.sql.types import StructType
 
 ORDER = ("_commit_lsn", "_change_lsn", "_event_serial_no")
 _SOURCE = "version string, connector string, name string, ts_ms bigint, snapshot string, db string, schema string"
-_PLACE = "table string, change_lsn string, commit_lsn string, event_serial_no bigint"
+_POSITION = "table string, change_lsn string, commit_lsn string, event_serial_no bigint"
 
 Upsert = Callable[[DataFrame, int], None]
 
 
 def stream(source: DataFrame, upsert: Upsert, checkpoint: Path) -> None:
-    """Take everything that has arrived through `upsert`."""
+    """Apply everything that has arrived with `upsert`."""
     writer = source.writeStream.foreachBatch(upsert).option("checkpointLocation", str(checkpoint))
     writer.trigger(availableNow=True).start().awaitTermination()
 
 
 def parsed(records: DataFrame, raw_row: StructType, columns: Sequence[Column]) -> DataFrame:
-    """The changes in records: the whole envelope by from_json, then the columns typed.
+    """Changes from records: the whole envelope by from_json, then typed columns.
 
     Args:
         records: Kafka's columns.
-        raw_row: the row as it stands in JSON, for `before` and `after`.
-        columns: how each column of the table comes from the struct ``row``.
+        raw_row: the JSON types of `before` and `after`.
+        columns: each column of the table, from the struct ``row``.
     """
     image = f"struct<{', '.join(f'{f.name}: {f.dataType.simpleString()}' for f in raw_row.fields)}>"
-    source = ", ".join(part.replace(" ", ": ", 1) for part in f"{_SOURCE}, {_PLACE}".split(", "))
+    source = ", ".join(part.replace(" ", ": ", 1) for part in f"{_SOURCE}, {_POSITION}".split(", "))
     envelope = f"before {image}, after {image}, source struct<{source}>, op string, ts_ms bigint"
     events = records.where("value IS NOT NULL").select(F.from_json(F.col("value").cast("string"), envelope).alias("e"))
     rows = events.select("e.*", F.coalesce("e.after", "e.before").alias("row"))
-    place = [F.col(f"source.{name[1:]}").alias(name) for name in ORDER]
-    return rows.select(*columns, F.col("op").alias("_op"), *place)
+    position = [F.col(f"source.{name[1:]}").alias(name) for name in ORDER]
+    return rows.select(*columns, F.col("op").alias("_op"), *position)
 
 
 def upsert_current(target: Path) -> Upsert:
@@ -48,7 +48,7 @@ def upsert_current(target: Path) -> Upsert:
         newest_first = Window.partitionBy("id").orderBy(*(F.desc(name) for name in ORDER))
         last = changes.withColumn("rank", F.row_number().over(newest_first)).where("rank = 1").drop("rank")
         table = DeltaTable.forPath(changes.sparkSession, str(target))
-        values = {name: f"s.{name}" for name in table.toDF().columns}
+        values: dict[str, str | Column] = {name: f"s.{name}" for name in table.toDF().columns}
         (
             table.alias("t")
             .merge(last.alias("s"), "t.id = s.id")
@@ -67,9 +67,9 @@ def upsert_history(target: Path) -> Upsert:
     def upsert(changes: DataFrame, _: int) -> None:
         start = F.struct(*(F.col(name).alias(name.removeprefix("_")) for name in ORDER))
         in_order = Window.partitionBy("id").orderBy("__START_AT")
-        placed = changes.withColumn("__START_AT", start)
-        versions = placed.withColumn("__END_AT", F.lead("__START_AT").over(in_order))
-        firsts = placed.groupBy("id").agg(F.min("__START_AT").alias("first"))
+        started = changes.withColumn("__START_AT", start)
+        versions = started.withColumn("__END_AT", F.lead("__START_AT").over(in_order))
+        firsts = started.groupBy("id").agg(F.min("__START_AT").alias("first"))
         table = DeltaTable.forPath(changes.sparkSession, str(target))
         (
             table.alias("t")
@@ -84,5 +84,5 @@ def upsert_history(target: Path) -> Upsert:
 
 
 def create(spark: SparkSession, target: Path, schema: StructType) -> None:
-    """An empty Delta table, as the tutorials make it."""
+    """Create an empty Delta table."""
     spark.createDataFrame([], schema).write.format("delta").save(str(target))

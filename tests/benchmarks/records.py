@@ -1,4 +1,4 @@
-"""Records as the SQL Server connector writes them, as many as are asked for, made by Spark itself."""
+"""Any number of records in the form of the SQL Server connector, made by Spark."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -11,25 +11,25 @@ from pyspark.sql import functions as F
 from cdc import TableSpec
 
 FILES = 8
-"""Files of an input: enough for both cores."""
+"""Files of an input, enough for all cores of a small machine."""
 _MILLIS = 1_772_438_712_000
 _EVENTS_OF_A_TRANSACTION = 10
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Some records of a topic, in the order of its offsets."""
+    """A range of a topic's records, in the order of its offsets."""
 
     first: int
-    """Number of the first; an event's number is its offset and says its position in the log."""
+    """Number of the first; an event's number is its offset and determines its position in the log."""
     count: int
     keys: int
     kind: Literal["load", "uniform", "hot"] = "load"
-    """Inserts of the keys one by one; or updates with one delete in ten, over all keys or most of them on few."""
+    """`load` inserts each key once; the others are updates with one delete in ten, of all keys or mostly of few."""
 
 
 def records(spark: SparkSession, table: TableSpec, stretch: Stretch, schema_block: bool = False) -> DataFrame:
-    """The records, with Kafka's columns; ``schema_block`` puts Connect's schema around each value."""
+    """The records in Kafka's columns; ``schema_block`` wraps each value in Connect's schema."""
     numbered = spark.range(stretch.first, stretch.first + stretch.count, 1, FILES).withColumnRenamed("id", "n")
     events = numbered.select("n", _key(stretch).alias("key"), _op(stretch).alias("op"))
     row = F.struct(*(_json_value(column.name, str(column.type)).alias(column.name) for column in table.columns))
@@ -60,8 +60,8 @@ def records(spark: SparkSession, table: TableSpec, stretch: Stretch, schema_bloc
 def _key(stretch: Stretch) -> Column:
     if stretch.kind == "load":
         return (F.col("n") - stretch.first) % stretch.keys
-    part = F.pmod(F.xxhash64(F.col("n"), F.lit(1)), F.lit(1_000_000)) / 1_000_000
-    spread = part if stretch.kind == "uniform" else F.pow(part, 4)
+    share = F.pmod(F.xxhash64(F.col("n"), F.lit(1)), F.lit(1_000_000)) / 1_000_000
+    spread = share if stretch.kind == "uniform" else F.pow(share, 4)
     return F.floor(spread * stretch.keys).cast("bigint")
 
 
@@ -72,11 +72,11 @@ def _op(stretch: Stretch) -> Column:
 
 
 def _source(table: TableSpec) -> Column:
-    """The place in the log: ten events a transaction, an LSN for each."""
+    """The position in the log: ten events in a transaction, an LSN for each."""
     database, schema, name = table.source.split(".")
     transaction = F.floor(F.col("n") / _EVENTS_OF_A_TRANSACTION)
     lsn = F.concat(F.lit("0000002a:"), F.lpad(F.lower(F.hex(transaction)), 8, "0"))
-    place = F.lpad(F.lower(F.hex(F.col("n") % _EVENTS_OF_A_TRANSACTION + 2)), 4, "0")
+    slot = F.lpad(F.lower(F.hex(F.col("n") % _EVENTS_OF_A_TRANSACTION + 2)), 4, "0")
     fields: Mapping[str, Column] = {
         "version": F.lit("3.6.1.Final"),
         "connector": F.lit("sqlserver"),
@@ -86,7 +86,7 @@ def _source(table: TableSpec) -> Column:
         "db": F.lit(database),
         "schema": F.lit(schema),
         "table": F.lit(name),
-        "change_lsn": F.concat_ws(":", lsn, place),
+        "change_lsn": F.concat_ws(":", lsn, slot),
         "commit_lsn": F.concat_ws(":", lsn, F.lit("00ff")),
         "event_serial_no": F.when(F.col("op") == "u", 2).otherwise(1).cast("bigint"),
     }
@@ -94,7 +94,7 @@ def _source(table: TableSpec) -> Column:
 
 
 def _json_value(name: str, type_: str) -> Column:
-    """What the connector writes for a value of the type in its default modes; every event's is another."""
+    """The JSON of a value of the type in the connector's default modes, different in every event."""
     if name == "id":
         return F.col("key")
     n, kind = F.col("n"), type_.split("(")[0]
@@ -120,13 +120,13 @@ def _unscaled(number: Column) -> Column:
 
 
 def _datetime(n: Column, type_: str) -> Column:
-    """Adaptive: milliseconds up to three digits of a second, nanoseconds above six."""
+    """Adaptive precision: milliseconds for datetime2(3), nanoseconds for datetime2(7)."""
     millis = F.lit(_MILLIS) + n
     return millis if type_.endswith("(3)") else millis * 1_000_000 + (n % 10_000) * 100
 
 
 def _schema(table: TableSpec) -> str:
-    """A schema block of the size that Connect's has: every column twice, and the source's fields."""
+    """A schema block as large as Connect's: every column twice, and the source's fields."""
     columns = [
         {"type": "string", "optional": True, "name": f"io.debezium.{c.type}", "field": c.name} for c in table.columns
     ]

@@ -1,4 +1,4 @@
-"""The same without Spark: polars reads the records, deltalake merges. For honesty about one machine."""
+"""The same without Spark: polars reads the records, deltalake merges; what one machine can do without a cluster."""
 
 from pathlib import Path
 
@@ -16,16 +16,16 @@ _RAW = {
 
 
 def upsert_current(records: Path, raw_row: dict[str, str], target: Path) -> None:
-    """The current rows of the records, merged into the Delta table at `target`, which is made if need be.
+    """Merge the current rows of the records into the Delta table at `target`, creating it if necessary.
 
     Args:
         records: a folder of Parquet files with Kafka's columns.
-        raw_row: name and type of each field of the row as it stands in JSON; values are kept as they stand there.
-        target: where the table is.
+        raw_row: name and type of each field of a row in JSON; values stay in that form.
+        target: the table's folder.
     """
     row = pl.Struct({name: _RAW[type_] for name, type_ in raw_row.items()})
-    place = pl.Struct({name[1:]: pl.Int64 if name == ORDER[-1] else pl.String for name in ORDER})
-    envelope = pl.Struct({"before": pl.Struct({"id": pl.Int64}), "after": row, "source": place, "op": pl.String})
+    position = pl.Struct({name[1:]: pl.Int64 if name == ORDER[-1] else pl.String for name in ORDER})
+    envelope = pl.Struct({"before": pl.Struct({"id": pl.Int64}), "after": row, "source": position, "op": pl.String})
     text = pl.col("value").cast(pl.String).str.json_decode(envelope)
     parsed = pl.scan_parquet(records / "*.parquet").select(text.alias("e")).unnest("e")
     keyed = parsed.with_columns(

@@ -1,24 +1,25 @@
-"""Updates with little or nothing to do: what an update costs in itself, and whether it grows with the table."""
+"""Updates with little or nothing to do: the fixed cost of an update, and whether it grows with the table."""
 
 from pathlib import Path
 
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F
-from tests.benchmarks.bench import Bench, Result, assert_same, deliver, seconds
+from tests.benchmarks.bench import Bench, assert_same, deliver, seconds
 from tests.benchmarks.recipe import ORDER
 from tests.benchmarks.records import Stretch
+from tests.benchmarks.result import Goal, Result, at_most
 from tests.benchmarks.tables import NARROW
 
 from cdc.names import target_columns
 
 
 def hundred_changes(bench: Bench) -> Result:
-    """An update that applies 100 changes to one table, beside one MERGE of 100 rows."""
+    """An update of 100 changes to one table, beside one MERGE of 100 rows."""
     loading = bench.changes(NARROW, Stretch(0, 1000, 1000))
     ours, peer = _Updates(bench, loading, 1000), _Merges(bench, loading)
     times = bench.in_turn(ours, peer)
     ours.assert_right()
-    return Result("update of 100 changes, one table", "one MERGE of 100 rows", "at most 8 x its time", *times, False, 8)
+    return Result("update of 100 changes, one table", "one MERGE of 100 rows", at_most(8), times)
 
 
 def growth(bench: Bench) -> Result:
@@ -26,16 +27,16 @@ def growth(bench: Bench) -> Result:
     sizes = [bench.rows(count) for count in (100_000, 1_000_000, 10_000_000)]
     small, middle, large = (_Updates(bench, bench.loading(NARROW, n), n, bench.rows(10_000)) for n in sizes)
     times = bench.in_turn(large, small)
-    between = bench.after_warm_up(middle)
+    of_middle = bench.after_warm_up(middle)
     for updates in (small, middle, large):
         updates.assert_right()
     measure = "10,000 changes into 10 million rows"
-    note = f"{measure}: into a million, {between:.1f} s"
-    return Result(measure, "into 100 thousand", "at most 2 x its time", *times, False, 2, notes=(note,))
+    note = f"{measure}: into a million, {of_middle:.1f} s"
+    return Result(measure, "into 100 thousand", at_most(2), times, notes=(note,))
 
 
 def idle(bench: Bench) -> Result:
-    """An update of 50 tables for which nothing has come, beside five appends."""
+    """An update of 50 tables without new input, beside five appends."""
     source = bench.changes(NARROW, Stretch(0, 100, 100))
     folder = bench.new_folder("appends")
     fifty, one = (_Idle(bench, source, tables) for tables in (bench.rows(50), 1))
@@ -48,11 +49,12 @@ def idle(bench: Bench) -> Result:
     times = bench.in_turn(fifty, lambda: seconds(append))
     measure = "idle update, 50 tables"
     note = f"{measure}: of one table, {bench.after_warm_up(one):.2f} s"
-    return Result(measure, "five bare appends", "less than their time", *times, False, 1, notes=(note,))
+    goal = Goal("less than their time", 1, is_speed=False)
+    return Result(measure, "five bare appends", goal, times, notes=(note,))
 
 
 class _Idle:
-    """Update after update for which nothing has come."""
+    """Updates without new input."""
 
     def __init__(self, bench: Bench, source: Path, tables: int) -> None:
         configuration = {"input": str(source), "tables": str(tables)}
@@ -67,7 +69,7 @@ class _Idle:
 
 
 class _Updates:
-    """Update after update of one target, each with changes of its own."""
+    """Updates of one target, each with new changes."""
 
     def __init__(self, bench: Bench, loading: Path, keys: int, changes: int = 100) -> None:
         self.bench, self.keys, self.count = bench, keys, changes
@@ -88,7 +90,7 @@ class _Updates:
         return seconds(self.pipeline.run)
 
     def assert_right(self) -> None:
-        """The keys that were changed have the rows of their last changes, and the others are there as before."""
+        """Check that changed keys have the rows of their last changes and that the other keys still exist."""
         spark = self.bench.peers
         target = spark.read.format("delta").load(str(self.storage / "tables" / "default" / "target"))
         changed = spark.read.parquet(*map(str, self.applied))
@@ -100,6 +102,8 @@ class _Updates:
 
 
 class _Merges:
+    """MERGEs of the same 100 rows into one table."""
+
     def __init__(self, bench: Bench, loading: Path) -> None:
         self.bench = bench
         spark = bench.peers

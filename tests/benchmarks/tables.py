@@ -1,8 +1,11 @@
-"""The tables of the benchmarks: an order of 12 columns, and one of 200."""
+"""The tables of the benchmarks: orders with 12 columns and with 200."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from tests.support.tables import table
+
+from cdc import TableSpec
 
 _TWELVE: Mapping[str, str] = {
     "id": "bigint not null",
@@ -23,5 +26,7 @@ _TWO_HUNDRED = {"id": "bigint not null"} | {
     f"{name}_{number:03}": type_ for number in range(1, 200) for name, type_ in [_REST[number % len(_REST)]]
 }
 
+Width = Literal["narrow", "wide"]
 NARROW = table(_TWELVE)
 WIDE = table(_TWO_HUNDRED)
+BY_WIDTH: Mapping[Width, TableSpec] = {"narrow": NARROW, "wide": WIDE}

@@ -1,6 +1,6 @@
-"""One AUTO CDC case: a flow, the batches that it meets, and the tables that must come of it.
+"""One AUTO CDC case: a flow, its batches of source rows, and the tables that they must lead to.
 
-A case is a JSON file; README.md beside this file says what its fields mean.
+A case is a JSON file; README.md in this folder explains its fields.
 """
 
 import json
@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Case:
-    """A case as its file has it: ``facts`` are the file's fields."""
+    """A case: ``facts`` are the fields of its file."""
 
     name: str
     facts: Mapping[str, Any]
@@ -30,20 +30,20 @@ class Case:
 
     @property
     def is_snapshot(self) -> bool:
-        """Each batch is one whole snapshot of the source."""
+        """Whether each batch is a complete snapshot of the source."""
         return SNAPSHOT_VERSION in self.facts["types"]
 
     @property
     def has_many_flows(self) -> bool:
-        """Batches come in turn from two flows, each with its own source."""
+        """Whether batches alternate between two flows, each with its own source."""
         return "multi-flow" in (self.facts.get("tags") or [])
 
     @property
     def failing_batch(self) -> int | None:
-        """Index of the batch that must be refused."""
+        """Index of the batch that must be refused, if any."""
         if not self.facts.get("expect_error") and self.facts["scd_type"] != "bitemporal":
             return None
-        # Bitemporal targets are refused when declared, whatever the case says of their rows.
+        # Bitemporal targets are refused when declared, whatever rows the case states.
         if self.facts["scd_type"] == "bitemporal":
             return 0
         stated = self.facts.get("expect_error_batch")
@@ -58,10 +58,10 @@ class Case:
         return (changes[batch] or {}) if changes else {}
 
     def source_columns(self, batch: int) -> dict[str, str]:
-        """Name and type of the columns that this batch's source has, in its order.
+        """Name and type of the source's columns in this batch, in the source's order.
 
-        Types stated for the batch are the source's schema. Without them, a column that no row of the batch
-        has is a column that the source lacks; an empty batch has the schema of the one before.
+        If the case states types for the batch, they are the source's schema. Otherwise the source lacks the columns
+        that appear in no row of the batch; an empty batch has the schema of the batch before.
         """
         types: dict[str, str] = {
             name: ddl for name, ddl in self.settings(batch)["types"].items() if name != SNAPSHOT_VERSION
@@ -74,7 +74,7 @@ class Case:
         return {name: ddl for name, ddl in types.items() if name.casefold() in present}
 
     def source_rows(self, batch: int) -> Rows:
-        """The batch's rows, their columns named as the source names them."""
+        """The batch's rows, with columns in the source's spelling."""
         exact = self.source_columns(batch)
         folded = {name.casefold(): name for name in exact}
         spelled = {name: name for row in self.batches[batch] for name in row}
@@ -82,17 +82,17 @@ class Case:
         return [{spelled[name]: value for name, value in row.items()} for row in self.batches[batch]]
 
     def last_reset(self, batch: int) -> int:
-        """The batch with which the source began when this one came: the last full refresh, or the first."""
+        """The first batch that the source still holds in this one: that of the last full refresh, or batch 0."""
         resets = self.facts.get("full_refresh_before_batch") or []
         return max((index for index in resets if index <= batch), default=0)
 
     def snapshot_version(self, batch: int) -> Any:
-        """The version of the snapshot that this batch is."""
+        """The version of this batch's snapshot."""
         stated = self.facts.get("snapshot_versions")
         return stated[batch] if stated else self.batches[batch][0][SNAPSHOT_VERSION]
 
     def acceptable_after(self, batch: int) -> list[Rows] | None:
-        """The tables that are right after this batch: any of them; None when the case states nothing."""
+        """The tables of which any is right after this batch; None if the case states none."""
         steps = self.facts.get("expected_after")
         if steps and steps[batch] is not None:
             return [steps[batch]]
@@ -107,11 +107,11 @@ class Case:
 def load(*folders: Path) -> list[Case]:
     """All cases of these folders, sorted by name."""
     paths = (path for folder in folders for path in folder.glob("*.json"))
-    found = (json.loads(path.read_text()) for path in paths)
-    return sorted((Case(facts["name"], facts) for facts in found if "batches" in facts), key=lambda c: c.name)
+    cases = (json.loads(path.read_text()) for path in paths)
+    return sorted((Case(facts["name"], facts) for facts in cases if "batches" in facts), key=lambda c: c.name)
 
 
 def folders() -> Iterator[Path]:
-    """Where cases lie: CONFORMANCE_CASES (folders, separated as in PATH), else the two beside this file."""
-    told = os.environ.get("CONFORMANCE_CASES")
-    yield from map(Path, told.split(os.pathsep)) if told else (_HERE / "cases", _HERE / "own_cases")
+    """Folders of cases: those in CONFORMANCE_CASES (separated as in PATH), else the two in this folder."""
+    chosen = os.environ.get("CONFORMANCE_CASES")
+    yield from map(Path, chosen.split(os.pathsep)) if chosen else (_HERE / "cases", _HERE / "own_cases")

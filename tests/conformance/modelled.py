@@ -1,4 +1,4 @@
-"""A case put to the pure-Python model: SQL conditions by SQLite, rows as events, tables as the model's."""
+"""Run a case through the plain-Python model; SQLite evaluates its SQL conditions."""
 
 import contextlib
 import json
@@ -15,12 +15,12 @@ Row = Mapping[str, Any]
 
 
 def is_modelled(case: Case) -> bool:
-    """The model knows no clock (retention) and no types (a struct that gains or loses a field)."""
+    """Whether the model covers the case: it has no clock (retention) and no types (a struct gains or loses a field)."""
     return "not-modelled" not in (case.facts.get("tags") or [])
 
 
 def table_after(case: Case, batch: int) -> Rows:
-    """The target after this batch, as the model has it.
+    """The model's target after this batch.
 
     Raises:
         Refused: the events since the last full refresh include one that no batch may contain.
@@ -29,7 +29,7 @@ def table_after(case: Case, batch: int) -> Rows:
 
 
 def evaluate(sql: str, row: Row) -> Any:
-    """Value of a SQL expression over one row; booleans are 0 and 1, structs and maps are JSON text."""
+    """The value of a SQL expression over one row; booleans are 0 and 1, structs and maps are JSON text."""
     with contextlib.closing(sqlite3.connect(":memory:")) as database:
         database.create_function("greatest", -1, max)
         columns = ", ".join(f'? AS "{name}"' for name in row)
@@ -41,10 +41,10 @@ def evaluate(sql: str, row: Row) -> Any:
 class _Modelled:
     case: Case
     batches: range
-    """Those since the last full refresh."""
+    """The batches since the last full refresh."""
 
     def table(self) -> Rows:
-        read = [index for index in self.batches if not self._is_done_once(index)]
+        read = [index for index in self.batches if not self._has_run_once(index)]
         if self.case.is_snapshot:
             snapshots = [(self.case.snapshot_version(index), self._rows(index)) for index in read]
             events = snapshot_events(snapshots, self.rules.keys)
@@ -72,7 +72,7 @@ class _Modelled:
 
     @cached_property
     def _columns(self) -> list[str]:
-        """The target's columns: the first update's, then what later ones add."""
+        """The target's columns: the first update's, then those that later ones add."""
         selected = (
             name
             for index in self.batches
@@ -81,7 +81,7 @@ class _Modelled:
         return list(dict.fromkeys(map(self._spelled, selected)))
 
     def _spelled(self, name: str) -> str:
-        """A column as the first update that has it spells it."""
+        """A column in the spelling of the first update that has it."""
         known = (column for index in self.batches for column in self.case.source_columns(index))
         return next(column for column in known if column.casefold() == name.casefold())
 
@@ -91,8 +91,8 @@ class _Modelled:
         unwanted = {name.casefold() for name in without or []}
         return [name for name in names if name.casefold() in wanted - unwanted]
 
-    def _is_done_once(self, batch: int) -> bool:
-        """A `once` flow has run in an earlier update; flows take turns."""
+    def _has_run_once(self, batch: int) -> bool:
+        """Whether the batch is of a `once` flow that ran in an earlier update; flows take turns."""
         earlier = any(index % 2 == batch % 2 for index in self.batches if index < batch)
         return bool(self.case.settings(batch).get("once")) and earlier
 
@@ -112,8 +112,8 @@ class _Modelled:
         maps = {self._spelled(name) for name, ddl in types.items() if ddl.upper().startswith("MAP")}
         selected = {name: row[name] for name in self._listed(row, settings)}
         frozen = {n: tuple(v.items()) if n in maps and v is not None else v for n, v in selected.items()}
-        told = settings.get("columns_to_update")
-        authored = frozenset(row[told]) if told and row[told] is not None else None
+        column = settings.get("columns_to_update")
+        authored = frozenset(row[column]) if column and row[column] is not None else None
         return Event(kind, self._sequence(settings["sequence_by"], row), frozen, authored)  # type: ignore[arg-type]
 
     def _sequence(self, sequence_by: str | list[str], row: Row) -> Any:

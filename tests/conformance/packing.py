@@ -1,7 +1,7 @@
-"""Cases that differ in their rows only, put into one: each gets a range of keys, as if they were one source's rows.
+"""Pack cases that differ only in their rows into one flow, each case with its own range of keys.
 
-What one key's events do is no other key's business, so nothing is lost but the cost of a flow per case.
-CONFORMANCE_ALONE=1 leaves every case to itself.
+Events of one key never affect another, so a pack costs one flow and tests as much as its members would alone.
+CONFORMANCE_ALONE=1 runs every case alone.
 """
 
 import json
@@ -15,7 +15,7 @@ from tests.conformance.case import Case, Rows
 from tests.conformance.runner import Outcome
 
 _RANGE = 1000
-"""Keys of the n-th case of a pack lie from n times this on."""
+"""Keys of the n-th case of a pack start at n times this."""
 _SHARED = (
     "keys",
     "sequence_by",
@@ -40,47 +40,47 @@ _ALONE = (
     "pause_before_batch",
     "once",
 )
-"""What a case says of its updates or of its whole target; it can share neither."""
+"""Fields about whole updates or the whole target, which cannot be shared."""
 
 
 @dataclass(frozen=True)
 class Pack(Case):
-    """Several cases as one."""
+    """Several cases in one."""
 
     members: Sequence[Case] = ()
 
     def acceptable_after(self, batch: int) -> list[Rows] | None:
-        """Not the pack's to say: the members say it; None only when none does."""
+        """Any table, as only the members state theirs; None if no member states one."""
         return [] if any(_states(case, batch) for case in self.members) else None
 
     def rows_of(self, member: int, table: Rows) -> Rows:
-        """A member's part of the pack's table, under its own keys."""
+        """A member's rows of the pack's table, with the member's own keys."""
         [key] = self.facts["keys"]
         return [row | {key: row[key] % _RANGE} for row in table if row[key] // _RANGE == member]
 
 
 def packed(cases: Sequence[Case]) -> list[Case]:
-    """The same cases, those that can share a flow packed."""
-    alike: dict[str, list[Case]] = defaultdict(list)
+    """The same cases, with those that can share a flow packed."""
+    by_flow: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        alike[signature(case)].append(case)
-    return [members[0] if len(members) == 1 else _pack(members) for members in alike.values()]
+        by_flow[signature(case)].append(case)
+    return [members[0] if len(members) == 1 else _pack(members) for members in by_flow.values()]
 
 
 def unpacked(cases: Sequence[Case], outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """The outcome of every case, of a pack's members too."""
-    found: dict[str, Outcome] = {}
+    """The outcome of every case, with packs split into their members."""
+    single: dict[str, Outcome] = {}
     for case in cases:
         outcome = outcomes[case.name]
         if not isinstance(case, Pack):
-            found[case.name] = outcome
+            single[case.name] = outcome
             continue
         for number, member in enumerate(case.members):
             tables = {
                 batch: case.rows_of(number, table) for batch, table in outcome.tables.items() if _states(member, batch)
             }
-            found[member.name] = Outcome(tables, crash=outcome.crash)
-    return found
+            single[member.name] = Outcome(tables, crash=outcome.crash)
+    return single
 
 
 def _pack(members: Sequence[Case]) -> Pack:
@@ -96,7 +96,7 @@ def _pack(members: Sequence[Case]) -> Pack:
 
 
 def signature(case: Case) -> str:
-    """Equal for cases that can share a flow; a case that cannot has its own."""
+    """A text that is equal for cases that can share a flow."""
     if os.environ.get("CONFORMANCE_ALONE") or not _can_share(case):
         return case.name
     types = list(case.facts["types"].items())
@@ -110,7 +110,7 @@ def _can_share(case: Case) -> bool:
         return False
     if case.failing_batch is not None or len(keys) != 1 or types.get(keys[0]) not in ("INT", "BIGINT"):
         return False
-    # An empty batch, or one that lacks a column, is the point of its case.
+    # A case with an empty batch, or one that lacks a column, tests exactly that.
     has_all = all(rows and all(row.keys() == types.keys() for row in rows) for rows in case.batches)
     return has_all and all(0 <= row[keys[0]] < _RANGE for rows in case.batches for row in rows)
 

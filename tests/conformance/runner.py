@@ -1,8 +1,8 @@
-"""Cases run through the engine's public interface: source files in, updates, Delta tables out.
+"""Run cases through the engine's public interface: source files in, updates, Delta tables out.
 
-Cases that have nothing to do with each other share a pipeline, each with its own source file and target: an
-update costs far more than a target. Batches that must be refused are updates of their own, so that a refusal
-is seen to be nobody else's; a case that fails where it must not is left out of what follows.
+Unrelated cases share a pipeline, each with its own source file and target, because an update costs far more than a
+target. A batch that must be refused gets an update of its own, so a refusal cannot be mistaken for another case's;
+a case that fails unexpectedly is left out of later updates.
 """
 
 import re
@@ -19,23 +19,23 @@ from tests.conformance.tables import read
 from dlt_local import LocalPipeline, UpdateFailed
 
 _SMALL_DATA = {"spark.sql.adaptive.enabled": "false"}
-"""With a few rows a batch, re-planning a query while it runs costs more than it saves."""
+"""With a few rows in a batch, adaptive re-planning costs more than it saves."""
 
 
 @dataclass
 class Outcome:
-    """What became of one case: its table after each batch for which the case states one, and the refusal."""
+    """The outcome of one case: its table after each batch for which it states one, and the refusal."""
 
     tables: dict[int, Rows] = field(default_factory=dict)
     replayed: Rows | None = None
     refusal: Exception | None = None
     crash: Exception | None = None
-    """An error where none was to be."""
+    """An error in a batch that must succeed."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Some cases in one pipeline under ``folder``, all written in one of the two APIs."""
+    """Some cases in one pipeline under ``folder``, written in one of the two APIs."""
 
     cases: Sequence[Case]
     folder: Path
@@ -43,33 +43,36 @@ class Run:
     api: Api
 
     def outcomes(self) -> dict[str, Outcome]:
-        """All batches of all cases."""
-        found = {case.name: Outcome() for case in self.cases}
+        """Run all batches of all cases, then replay the last batch of those that want it."""
+        outcomes = {case.name: Outcome() for case in self.cases}
         for batch in range(max(len(case.batches) for case in self.cases)):
-            going = [case for case in self._sound(found) if batch < len(case.batches)]
-            self._crash(found, self._update([case for case in going if batch != case.failing_batch], batch))
-            refusals = self._update([case for case in going if batch == case.failing_batch], batch)
-            for case in going:
-                found[case.name].refusal = refusals.get(case.name, found[case.name].refusal)
-                if case.acceptable_after(batch) is not None:
-                    found[case.name].tables[batch] = self._read(case)
-        again = [case for case in self._sound(found) if case.facts.get("replay_last_batch")]
-        for batch in sorted({len(case.batches) - 1 for case in again}):
-            replayed = [case for case in again if len(case.batches) - 1 == batch]
-            self._crash(found, self._update(replayed, batch, part="-again"))
-            for case in replayed:
-                found[case.name].replayed = self._read(case)
-        return found
+            self._apply(batch, outcomes)
+        replayed = [case for case in self._running(outcomes) if case.facts.get("replay_last_batch")]
+        for last in sorted({len(case.batches) - 1 for case in replayed}):
+            self._replay([case for case in replayed if len(case.batches) - 1 == last], last, outcomes)
+        return outcomes
 
-    def _sound(self, found: dict[str, Outcome]) -> list[Case]:
-        return [case for case in self.cases if found[case.name].crash is None]
+    def _apply(self, batch: int, outcomes: dict[str, Outcome]) -> None:
+        cases = [case for case in self._running(outcomes) if batch < len(case.batches)]
+        for name, error in self._update([case for case in cases if batch != case.failing_batch], batch).items():
+            outcomes[name].crash = error
+        for name, error in self._update([case for case in cases if batch == case.failing_batch], batch).items():
+            outcomes[name].refusal = error
+        for case in cases:
+            if case.acceptable_after(batch) is not None:
+                outcomes[case.name].tables[batch] = self._read(case)
 
-    def _crash(self, found: dict[str, Outcome], failures: dict[str, Exception]) -> None:
-        for name, error in failures.items():
-            found[name].crash = error
+    def _replay(self, cases: Sequence[Case], batch: int, outcomes: dict[str, Outcome]) -> None:
+        for name, error in self._update(cases, batch, part="-again").items():
+            outcomes[name].crash = error
+        for case in cases:
+            outcomes[case.name].replayed = self._read(case)
+
+    def _running(self, outcomes: dict[str, Outcome]) -> list[Case]:
+        return [case for case in self.cases if outcomes[case.name].crash is None]
 
     def _update(self, cases: Sequence[Case], batch: int, part: str = "") -> dict[str, Exception]:
-        """One update with the next batch of these cases; the errors of those that failed."""
+        """Run one update with a batch of each of these cases; the errors of those that failed."""
         time.sleep(max((_pause(case, batch) for case in cases), default=0))
         for case in cases:
             data = self.folder / "data" / table(case)
@@ -80,18 +83,18 @@ class Run:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(pipeline_source(case, batch, data, self.api))
         failed: dict[str, Exception] = {}
-        while left := [case for case in cases if case.name not in failed]:
+        while remaining := [case for case in cases if case.name not in failed]:
             try:
-                self._run(left, batch)
+                self._run(remaining, batch)
                 break
             except UpdateFailed as failure:
-                blamed = _blamed(failure, left)
-                if not blamed:
+                errors = _errors_by_case(failure, remaining)
+                if not errors:
                     raise
-                failed |= blamed
+                failed |= errors
                 if failure.update is not None:
                     break
-                # Faults of declarations: nothing was run, so the others have yet to be.
+                # Errors in declarations end the update before any flow runs: the other cases still have to.
         return failed
 
     def _run(self, cases: Sequence[Case], batch: int) -> None:
@@ -126,9 +129,9 @@ def _is_full(case: Case, batch: int) -> bool:
     return batch in (case.facts.get("full_refresh_before_batch") or [])
 
 
-def _blamed(failure: UpdateFailed, cases: Sequence[Case]) -> dict[str, Exception]:
+def _errors_by_case(failure: UpdateFailed, cases: Sequence[Case]) -> dict[str, Exception]:
     """The error of each case that failed: its dataset's, or the one that names its target."""
-    found: dict[str, Exception] = {}
+    by_case: dict[str, Exception] = {}
     for case in cases:
         named = re.compile(rf"\b{re.escape(table(case))}\b")
         if failure.update is not None:
@@ -136,5 +139,5 @@ def _blamed(failure: UpdateFailed, cases: Sequence[Case]) -> dict[str, Exception
         else:
             errors = [error for error in failure.errors if named.search(str(error))]
         if errors:
-            found[case.name] = errors[0]
-    return found
+            by_case[case.name] = errors[0]
+    return by_case

@@ -1,7 +1,7 @@
-"""A case as a pipeline: its source file as a user would write it, and its batches as JSON Lines files.
+"""A case as a pipeline: the source file that a user would write, and JSON Lines files of its batches.
 
-Every line is read as text and parsed with the schema of the update's batch, so that a source whose columns or
-types change between updates remains one stream with one valid checkpoint.
+The source reads lines of text and parses them with the schema of the current batch, so a source whose columns or
+types change between updates remains one stream with a valid checkpoint.
 """
 
 import json
@@ -46,7 +46,7 @@ def table(case: Case) -> str:
 
 
 def deliver(case: Case, batch: int, folder: Path, part: str = "") -> None:
-    """Write a batch where the pipeline's source finds it; ``part`` tells a repeat from the first delivery."""
+    """Write a batch to the folder of the pipeline's source; ``part`` names a second delivery."""
     path = _folder(case, batch, folder) / f"batch-{batch:03}{part}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = case.source_rows(batch)
@@ -58,17 +58,17 @@ def deliver(case: Case, batch: int, folder: Path, part: str = "") -> None:
 
 
 def forget(folder: Path) -> None:
-    """Remove what was delivered: the source then holds only what comes next."""
+    """Remove all delivered batches, so the source holds only later ones."""
     for path in folder.rglob("*.json"):
         path.unlink()
 
 
 def pipeline_source(case: Case, batch: int, folder: Path, api: Api) -> str:
-    """Python text of the pipeline file that this batch's update runs."""
+    """Python text of the pipeline file for this batch's update."""
     module = "import dlt" if api == "dlt" else "from pyspark import pipelines as dp"
     properties = case.facts.get("table_properties")
-    told = f", table_properties={properties!r}" if properties else ""
-    declared = f"\n{api}.create_streaming_table({table(case)!r}{told})\n"
+    argument = f", table_properties={properties!r}" if properties else ""
+    declared = f"\n{api}.create_streaming_table({table(case)!r}{argument})\n"
     flows = _snapshot_flow(case, batch, folder, api) if case.is_snapshot else _flows(case, batch, folder, api)
     return _IMPORTS.format(api=module) + declared + "".join(flows)
 
@@ -114,7 +114,7 @@ def _snapshot_flow(case: Case, batch: int, folder: Path, api: Api) -> Iterator[s
 
 
 def _arguments(settings: dict[str, Any], columns: dict[str, str], api: Api) -> dict[str, str]:
-    """The flow's arguments as Python text; the older API's are written in other forms where there are two."""
+    """The flow's arguments as Python text; where an argument has two forms, the older API uses the other one."""
     arguments = {"keys": repr(settings["keys"]) if api == "dlt" else _columns(settings["keys"])}
     if settings["sequence_by"] is not None:
         arguments["sequence_by"] = _sequence(settings["sequence_by"], columns, api)

@@ -1,4 +1,4 @@
-"""Tables as plain values: read back by a Delta reader that is not Spark, and compared row for row."""
+"""Read Delta tables into plain values without Spark, and compare them row for row."""
 
 import datetime
 import json
@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from tests.conformance.case import Rows
 
@@ -26,15 +26,15 @@ def read(folder: Path) -> Rows:
 
 
 def columns(folder: Path) -> list[str]:
-    """Column names of the Delta table in this folder, in its order."""
+    """Column names of the Delta table in this folder, in order."""
     return [field.name for field in DeltaTable(str(folder)).schema().fields]
 
 
 def difference(expected: Iterable[Row], got: Iterable[Row]) -> str:
-    """Rows that only one of two tables has, one a line; empty when the tables are equal, in any order."""
-    wanted, found = Counter(map(_text, expected)), Counter(map(_text, got))
-    missing = [f"- {row}" for row in sorted((wanted - found).elements())]
-    surplus = [f"+ {row}" for row in sorted((found - wanted).elements())]
+    """The rows in only one of two tables, one a line; empty if the tables are equal, in any order."""
+    wanted, actual = Counter(map(_text, expected)), Counter(map(_text, got))
+    missing = [f"- {row}" for row in sorted((wanted - actual).elements())]
+    surplus = [f"+ {row}" for row in sorted((actual - wanted).elements())]
     return "\n".join(missing + surplus)
 
 
@@ -43,7 +43,7 @@ def _text(row: Row) -> str:
 
 
 def _plain(value: Any, kind: pa.DataType) -> Any:
-    """What JSON would have for an Arrow value."""
+    """The JSON form of an Arrow value."""
     if value is None:
         return None
     if pa.types.is_map(kind):
@@ -56,7 +56,7 @@ def _plain(value: Any, kind: pa.DataType) -> Any:
 
 
 def _canonical(value: Any) -> Any:
-    """One form for each value: 1.0 is 1, a timestamp is UTC to the microsecond, a date is ISO text."""
+    """One form for equal values: 1.0 is 1, a timestamp is UTC to the microsecond, a date is ISO text."""
     if isinstance(value, Mapping):
         return {name: _canonical(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Every AUTO CDC case through the engine.
+"""Every AUTO CDC case, run through the engine, leads to the tables that it states.
 
 CONFORMANCE_CASES=folder[:folder] runs other cases; CONFORMANCE_API=both writes each case in both APIs.
 """
@@ -19,21 +19,21 @@ from tests.conformance.tables import difference
 
 from dlt_local.errors import LocalPipelineError
 
-_TOGETHER = 40
+_CASES_OF_A_PIPELINE = 40
 _APIS: tuple[Api, ...] = get_args(Api)
 
 
-def _written_in(case: Case) -> Sequence[Api]:
-    told = os.environ.get("CONFORMANCE_API")
-    if told == "both" and not case.facts.get("where"):
-        return _APIS
+def _apis_of(case: Case) -> Sequence[Api]:
+    chosen = os.environ.get("CONFORMANCE_API")
     if case.facts.get("where"):
         return ["dlt"]
-    # Half of the cases are written in the older API; which half must not depend on what others there are.
-    return [api for api in _APIS if api == (told or _APIS[zlib.crc32(case.name.encode()) % 2])]
+    if chosen == "both":
+        return _APIS
+    # The API is chosen by the case's own name, so adding a case changes no other.
+    return [api for api in _APIS if api == (chosen or _APIS[zlib.crc32(case.name.encode()) % 2])]
 
 
-CASES = [(case, api) for case in load(*folders()) for api in _written_in(case)]
+CASES = [(case, api) for case in load(*folders()) for api in _apis_of(case)]
 _IDS = [f"{case.name}-{api}" for case, api in CASES]
 
 
@@ -41,16 +41,16 @@ _IDS = [f"{case.name}-{api}" for case, api in CASES]
 def outcome_of(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[Case, Api], Outcome]:
-    """Outcome of a case; the first that is asked for runs all that share a pipeline with it."""
-    chosen = {item.callspec.id for item in request.session.items if hasattr(item, "callspec")}
-    groups = list(_groups([pair for pair, name in zip(CASES, _IDS, strict=True) if name in chosen]))
+    """The outcome of a case; the first call for a pipeline runs all selected cases that share it."""
+    selected = {item.callspec.id for item in request.session.items if hasattr(item, "callspec")}
+    groups = list(_groups([pair for pair, name in zip(CASES, _IDS, strict=True) if name in selected]))
     known: dict[tuple[str, Api], Outcome] = {}
 
     def outcome(case: Case, api: Api) -> Outcome:
         if (case.name, api) not in known:
-            together = next(group for of, group in groups if of == api and case in group)
-            run = Run(packed(together), tmp_path_factory.mktemp("run"), spark, api)
-            known.update({(name, api): found for name, found in unpacked(run.cases, run.outcomes()).items()})
+            group = next(cases for group_api, cases in groups if group_api == api and case in cases)
+            run = Run(packed(group), tmp_path_factory.mktemp("run"), spark, api)
+            known.update({(name, api): result for name, result in unpacked(run.cases, run.outcomes()).items()})
         return known[case.name, api]
 
     return outcome
@@ -60,17 +60,18 @@ def _groups(pairs: Sequence[tuple[Case, Api]]) -> Iterator[tuple[Api, list[Case]
     """Cases that can share a pipeline: one API, one session configuration, not too many."""
     kinds = sorted({(api, _configuration(case)) for case, api in pairs})
     for api, configuration in kinds:
-        alike = [case for case, of in pairs if of == api and _configuration(case) == configuration]
-        # Cases that can share a flow as well stand side by side, so that they come into one group.
-        alike.sort(key=signature)
-        yield from ((api, alike[at : at + _TOGETHER]) for at in range(0, len(alike), _TOGETHER))
+        cases = [case for case, case_api in pairs if case_api == api and _configuration(case) == configuration]
+        # Cases that can share a flow are neighbours, so that they end up in one group.
+        cases.sort(key=signature)
+        size = _CASES_OF_A_PIPELINE
+        yield from ((api, cases[start : start + size]) for start in range(0, len(cases), size))
 
 
 def _configuration(case: Case) -> str:
     return repr(case.facts.get("spark_conf") or {})
 
 
-# Our own cases take a quarter of an hour: `make conformance` runs them, `make test` only the transcribed ones.
+# Our own cases take a quarter of an hour: `make conformance` runs them, `make test` runs only the transcribed ones.
 _PARAMETERS = [
     pytest.param(case, api, id=name, marks=[pytest.mark.long] if case.name.startswith("own_") else [])
     for (case, api), name in zip(CASES, _IDS, strict=True)
@@ -78,7 +79,7 @@ _PARAMETERS = [
 
 
 @pytest.mark.parametrize(("case", "api"), _PARAMETERS)
-def test_the_target_is_what_the_case_states(
+def test_the_target_has_the_rows_that_the_case_states(
     case: Case, api: Api, outcome_of: Callable[[Case, Api], Outcome], tmp_path: Path
 ) -> None:
     outcome = outcome_of(case, api)

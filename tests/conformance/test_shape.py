@@ -1,4 +1,4 @@
-"""The form of a target: the columns that were asked for and no others, in the source's order."""
+"""A target has exactly the selected columns, in the source's order."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ Targets = Callable[[str], Path]
 
 @pytest.fixture
 def targets(spark: SparkSession, tmp_path: Path) -> Targets:
-    """Runs a pipeline of these declarations over one event; the folder of its tables."""
+    """Run a pipeline of these declarations over one event; the folder of its tables."""
 
     def run(declarations: str) -> Path:
         data = tmp_path / "data"
@@ -78,7 +78,7 @@ dp.create_auto_cdc_flow(target="declared", source="events", keys=["id"], sequenc
 """
 
 
-def test_a_declared_schema_with_the_interval_is_kept(targets: Targets) -> None:
+def test_a_declared_schema_with_the_validity_interval_decides_the_order(targets: Targets) -> None:
     schema = "id INT, value STRING, __START_AT TIMESTAMP, __END_AT TIMESTAMP"
     assert list(_columns(targets(_DECLARED.format(schema=schema)) / "declared")) == [
         "id",
@@ -93,6 +93,6 @@ def test_a_declared_schema_with_the_interval_is_kept(targets: Targets) -> None:
     ["id INT, value STRING", "id INT, value STRING, __START_AT BIGINT, __END_AT BIGINT"],
     ids=["without the interval", "with an interval of another type"],
 )
-def test_a_declared_schema_must_have_the_interval(targets: Targets, schema: str) -> None:
+def test_a_declared_schema_without_the_right_interval_is_refused(targets: Targets, schema: str) -> None:
     with pytest.raises(LocalPipelineError, match="__START_AT"):
         targets(_DECLARED.format(schema=schema))

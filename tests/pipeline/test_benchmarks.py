@@ -1,10 +1,10 @@
-"""The benchmarks in their smallest form: that they run, and that their tables are equal to the peers'."""
+"""The benchmarks at their smallest scale run, and their tables equal the peers'."""
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.benchmarks import MEASURES
 from tests.benchmarks.bench import Bench
-from tests.benchmarks.page import page, picture
+from tests.benchmarks.page import Setting, page, picture
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +17,9 @@ _MEASURES = [name if name in _SMOKE else pytest.param(name, marks=pytest.mark.lo
 
 
 @pytest.mark.parametrize("name", _MEASURES)
-def test_a_measure_runs_and_its_tables_are_right(bench: Bench, name: str) -> None:
+def test_a_measure_runs_with_equal_tables_and_is_on_the_page(bench: Bench, name: str) -> None:
     result = MEASURES[name](bench)
-    assert len(result.ours) == len(result.peers) == 1
+    assert len(result.times.ours) == len(result.times.peers) == 1
     assert result.ratio > 0
-    assert f"| {result.measure} |" in page([result], "a machine", 1, 1)
+    assert f"| {result.measure} |" in page([result], Setting("a machine", scale=1, rounds=1))
     assert (result.measure in picture([result])) == (result.is_reached is not None)

@@ -1,4 +1,4 @@
-"""A connector's own topics in the pipeline: a bronze and a silver table each, once the spec names them."""
+"""A connector's own topics that the spec names each become a bronze and a silver table."""
 
 from pathlib import Path
 
@@ -39,23 +39,23 @@ def pipeline(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> C
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_has_a_bronze_and_a_silver_table(pipeline: CdcPipeline, kind: str) -> None:
+def test_each_kind_of_event_has_a_bronze_and_a_silver_table(pipeline: CdcPipeline, kind: str) -> None:
     counts = [len(pipeline.rows(f"{layer}.shop_{kind}", "1")) for layer in ("bronze", "silver")]
     assert counts == [KINDS[kind], KINDS[kind]]
 
 
-def test_gold_has_what_follows_from_them(pipeline: CdcPipeline) -> None:
+def test_gold_lists_added_columns_and_the_last_heartbeats(pipeline: CdcPipeline) -> None:
     added = pipeline.rows("gold.shop_columns", "table", "type", where="column = 'added'")
     assert added == [("testDB.dbo.orders", "datetime2")]
     assert pipeline.rows("gold.shop_liveness", "server", "heartbeats") == [("server1", 2)]
 
 
-def test_none_of_them_is_a_reject(pipeline: CdcPipeline) -> None:
+def test_a_connector_s_events_are_not_rejects_of_a_table(pipeline: CdcPipeline) -> None:
     assert pipeline.rows("silver.nopk_rejects", "reason") == []
     assert len(pipeline.rows("silver.nopk_changes", "1")) == 2
 
 
-def test_a_table_cannot_take_their_names(tmp_path: Path) -> None:
+def test_a_table_that_would_write_to_an_event_table_is_refused(tmp_path: Path) -> None:
     conf = {"connectors/shop.yml": CONNECTOR, "tables/shop/nopk.yml": TABLE + "    name: shop_signals\n"}
     with pytest.raises(SpecError, match=r"`shop_signals` would write bronze\.shop_signals, as the `topics:`"):
         load_tables(write_conf(tmp_path, conf))

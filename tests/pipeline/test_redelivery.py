@@ -1,6 +1,7 @@
-"""The connector's own records: counted transactions, a crash, flattened records, (max) values that come as null.
+"""Records that a real connector delivered twice after a crash, as envelopes and flattened, become changes once.
 
-The captures are of tools/sqlserver_connector/scenarios/redelivery.json; one went through ExtractNewRecordState.
+Both captures are of tools/sqlserver_connector/scenarios/redelivery.json; ExtractNewRecordState flattened one. Their
+transactions count events, and unchanged (max) values are null.
 """
 
 from pathlib import Path
@@ -42,9 +43,8 @@ def decoded(spark: SparkSession, capture: str, spec: TableSpec) -> DataFrame:
     return decode(records_of_lines(lines, TOPIC), spec)
 
 
-def test_flattened_records_are_the_same_changes(spark: SparkSession, orders: TableSpec) -> None:
-    # Of a change that is no read, the transformation has null for the snapshot, where the envelope has false; and the
-    # captures are of two runs.
+def test_flattened_records_decode_to_the_same_changes(spark: SparkSession, orders: TableSpec) -> None:
+    # Flattening writes null for the envelope's `snapshot: false`; the two captures are of different runs.
     flattened, plain = (
         decoded(spark, capture, orders).drop("_snapshot", "_recorded_at").orderBy("_offset").collect()
         for capture in ("redelivery.flattened.jsonl", "redelivery.jsonl")
@@ -52,21 +52,23 @@ def test_flattened_records_are_the_same_changes(spark: SparkSession, orders: Tab
     assert flattened == plain
 
 
-def test_what_is_delivered_twice_has_the_same_sequence(spark: SparkSession, orders: TableSpec) -> None:
-    found = changes(decoded(spark, "redelivery.jsonl", orders), orders)
-    assert found.count() == 15
-    assert found.select("id", sequence(orders).alias("sequence")).distinct().count() == 10
+def test_an_event_delivered_twice_has_the_same_sequence(spark: SparkSession, orders: TableSpec) -> None:
+    twice = changes(decoded(spark, "redelivery.jsonl", orders), orders)
+    assert twice.count() == 15
+    assert twice.select("id", sequence(orders).alias("sequence")).distinct().count() == 10
 
 
-def test_a_redelivery_is_no_finding(spark: SparkSession, orders: TableSpec) -> None:
-    found = changes(decoded(spark, "redelivery.jsonl", orders), orders)
-    assert findings({orders: found}).collect() == []
-    backwards = found.where("_offset IN (4, 8)").withColumn("_offset", 10 - F.col("_offset"))
-    (alone,) = findings({orders: backwards}).collect()
-    assert (alone.table, alone.finding, alone.changes) == ("testDB.dbo.orders", "lsn_backwards", 1)
+def test_a_redelivery_is_not_a_finding_and_an_lsn_that_goes_backwards_is(
+    spark: SparkSession, orders: TableSpec
+) -> None:
+    redelivered = changes(decoded(spark, "redelivery.jsonl", orders), orders)
+    assert findings({orders: redelivered}).collect() == []
+    backwards = redelivered.where("_offset IN (4, 8)").withColumn("_offset", 10 - F.col("_offset"))
+    (finding,) = findings({orders: backwards}).collect()
+    assert (finding.table, finding.finding, finding.changes) == ("testDB.dbo.orders", "lsn_backwards", 1)
 
 
-def test_history_has_each_change_once_and_the_large_value_throughout(tmp_path: Path, spark: SparkSession) -> None:
+def test_history_has_each_change_once_and_keeps_an_unchanged_large_value(tmp_path: Path, spark: SparkSession) -> None:
     pipeline = CdcPipeline(tmp_path, spark, CONF)
     pipeline.deliver(captures.read(CAPTURES / "redelivery.jsonl"))
     pipeline.update()

@@ -1,6 +1,6 @@
-"""However the shop's records are cut into files and updates, the same silver and gold come of them.
+"""Every division of the shop's records into files and updates leads to the same silver and gold.
 
-SHOP_SEED repeats a split; a failure tells it.
+SHOP_SEED repeats a division; a failure shows it.
 """
 
 import os
@@ -22,19 +22,19 @@ _UPDATES = 6
 
 @pytest.fixture(scope="module")
 def at_once(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """A shop whose captures are all to arrive before its one update."""
+    """A shop for one update of all captures."""
     return Shop(tmp_path_factory.mktemp("at-once"), spark)
 
 
 @pytest.fixture(scope="module")
 def in_pieces(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """A shop whose records are to arrive a few a file, in several updates."""
+    """A shop for several updates, with a few records in each file."""
     return Shop(tmp_path_factory.mktemp("in-pieces"), spark)
 
 
 @pytest.fixture(scope="module")
 def both(at_once: Shop, in_pieces: Shop, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Tables]:
-    """What the two hold in the end. The one's update runs at the same time as the other's first."""
+    """The tables of both in the end; the only update of one runs beside the first of the other."""
     parts = split(records(), _UPDATES, tmp_path_factory.mktemp("parts"), Random(SEED))
     with ThreadPoolExecutor(2) as pool:
         running = [
@@ -47,26 +47,32 @@ def both(at_once: Shop, in_pieces: Shop, tmp_path_factory: pytest.TempPathFactor
     return at_once.tables(), in_pieces.tables()
 
 
-def test_all_captures_in_one_update(staged_shop: StagedShop, both: tuple[Tables, Tables]) -> None:
+def test_one_update_of_all_captures_gives_the_tables_of_an_update_for_each(
+    staged_shop: StagedShop, both: tuple[Tables, Tables]
+) -> None:
     assert not difference(staged_shop.tables, both[0])
 
 
-def test_records_cut_at_random_into_files_and_updates(staged_shop: StagedShop, both: tuple[Tables, Tables]) -> None:
+def test_a_random_division_into_files_and_updates_gives_the_same_tables(
+    staged_shop: StagedShop, both: tuple[Tables, Tables]
+) -> None:
     different = difference(staged_shop.tables, both[1])
     assert not different, f"SHOP_SEED={SEED}\n{different}"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ("products", "customers", "orders"))
-def test_record_by_record(staged_shop: StagedShop, spark: SparkSession, tmp_path: Path, name: str) -> None:
+def test_an_update_for_each_record_gives_the_same_tables(
+    staged_shop: StagedShop, spark: SparkSession, tmp_path: Path, name: str
+) -> None:
     alone = Shop(tmp_path, spark, conf=_conf_of_one(tmp_path / "conf", name))
     topic = next(table.topic for table in shop.tables(alone.conf))
     files = one_by_one([record for record in records() if record.topic == topic], tmp_path / "records")
     for file in files:
         alone.update(file)
-    own = {dataset: rows for dataset, rows in staged_shop.tables.items() if _is_of(dataset, name)}
-    assert len(own) == 6
-    assert not difference(own, alone.tables())
+    expected = {dataset: rows for dataset, rows in staged_shop.tables.items() if _is_of(dataset, name)}
+    assert len(expected) == 6
+    assert not difference(expected, alone.tables())
 
 
 def _conf_of_one(conf: Path, name: str) -> Path:

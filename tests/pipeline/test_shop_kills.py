@@ -1,7 +1,7 @@
-"""Updates of the shop that are killed (-9) at random moments: what comes of it in the end is as if none had been.
+"""Updates of the shop killed (-9) at random moments lead to the same tables as updates that are left alone.
 
-A moment is a number of Delta commits into the update and some time behind it, so that it falls within the update
-on a fast machine and on a slow one. SHOP_SEED repeats the moments; a failure tells it.
+A moment is a number of Delta commits plus up to a second, so it falls within the update on fast and slow machines
+alike. SHOP_SEED repeats the moments; a failure shows it.
 """
 
 import os
@@ -20,33 +20,36 @@ from tests.support.shop_pipeline import Shop, StagedShop, difference
 
 SEED = int(os.environ.get("SHOP_SEED") or time.time_ns() % 1_000_000_007)
 _PATIENCE_SECONDS = 900.0
-_SECONDS_BEHIND = 1.0
+_MOST_SECONDS_AFTER_THE_COMMIT = 1.0
 
 
-def test_three_updates_each_killed_once(staged_shop: StagedShop, spark: SparkSession, tmp_path: Path) -> None:
+def test_three_updates_that_are_each_killed_once_change_nothing_in_the_end(
+    staged_shop: StagedShop, spark: SparkSession, tmp_path: Path
+) -> None:
     assert _killed_in_each_round(staged_shop, Shop(tmp_path, spark), Random(SEED)) > 0
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("run", range(10))
-def test_thirty_kills(staged_shop: StagedShop, spark: SparkSession, tmp_path: Path, run: int) -> None:
+def test_thirty_kills_change_nothing_in_the_end(
+    staged_shop: StagedShop, spark: SparkSession, tmp_path: Path, run: int
+) -> None:
     assert _killed_in_each_round(staged_shop, Shop(tmp_path, spark), Random(SEED + run)) > 0
 
 
 def _killed_in_each_round(staged: StagedShop, shop: Shop, random: Random) -> int:
-    """Kill the update of each of the demo's three rounds, then run one to the end; how many were killed in time."""
-    usual = _commits_of_rounds(staged)
-    killed, told = 0, []
-    for each, commits in zip(the_shop.ROUNDS, usual, strict=True):
+    """Kill the update of each of the demo's three rounds, then complete one; the number killed before their end."""
+    killed, moments = 0, [f"SHOP_SEED={SEED}"]
+    for each, commits in zip(the_shop.ROUNDS, _commits_of_rounds(staged), strict=True):
         shop.feed.deliver(each.captures)
-        moment, behind = random.randrange(commits), round(random.uniform(0, _SECONDS_BEHIND), 2)
-        was_killed = _kill(shop, moment, behind)
+        commit, seconds = random.randrange(commits), round(random.uniform(0, _MOST_SECONDS_AFTER_THE_COMMIT), 2)
+        was_killed = _kill(shop, commit, seconds)
         killed += was_killed
-        told.append(f"{'killed' if was_killed else 'ended before'} {moment} of {commits} commits + {behind} s")
-    print(f"SHOP_SEED={SEED}", *told, sep="\n")
+        moments.append(f"{'killed' if was_killed else 'ended before'} {commit} of {commits} commits + {seconds} s")
+    print(*moments, sep="\n")
     shop.update()
     different = difference(staged.tables, shop.tables())
-    assert not different, "\n".join([f"SHOP_SEED={SEED}", *told, different])
+    assert not different, "\n".join([*moments, different])
     assert {name: (c.records, c.adds_up) for name, c in shop.counts().items()} == {
         name: (c.records, True) for name, c in staged.counts[STAGES[-1]].items()
     }
@@ -54,28 +57,28 @@ def _killed_in_each_round(staged: StagedShop, shop: Shop, random: Random) -> int
 
 
 def _commits_of_rounds(staged: StagedShop) -> list[int]:
-    """How many commits an update makes that nobody kills, for each of the demo's rounds at least."""
+    """The least number of commits of a complete update, for each of the demo's rounds."""
     first, second, third, _ = (staged.commits[stage] for stage in STAGES)
     return [first, second - first, third - second]
 
 
-def _kill(shop: Shop, commits: int, behind: float) -> bool:
-    """Run an update in a process of its own and kill it there; False if it had ended before.
+def _kill(shop: Shop, commits: int, seconds: float) -> bool:
+    """Run an update in a new process and kill it; False if it had ended by then.
 
     Args:
-        shop: whose update.
-        commits: how many the update is to have made when it is killed, or some more.
-        behind: seconds to wait then.
+        shop: the shop to update.
+        commits: the update is killed after at least this many commits.
+        seconds: and after this much time since the last of them.
     """
     pipeline = shop.pipeline
     settings = [("--set", f"{key}={value}") for key, value in pipeline.configuration.items()]
-    others = [("--source", source) for source in pipeline.sources[1:]]
-    arguments = (part for pair in [*others, *settings, ("--root-path", str(pipeline.root_path))] for part in pair)
+    sources = [("--source", source) for source in pipeline.sources[1:]]
+    arguments = (part for pair in [*sources, *settings, ("--root-path", str(pipeline.root_path))] for part in pair)
     wanted = shop.commits() + commits
     process = update_in_a_process(Path(pipeline.sources[0]), shop.storage, arguments=tuple(arguments))
     try:
         _await(process, shop, wanted)
-        time.sleep(behind)
+        time.sleep(seconds)
         return process.poll() is None
     finally:
         if process.poll() is None:
@@ -85,11 +88,11 @@ def _kill(shop: Shop, commits: int, behind: float) -> bool:
 
 
 def _await(process: "Popen[bytes]", shop: Shop, commits: int) -> None:
-    """Wait until the update has begun and made its commits, or has ended."""
+    """Wait until the update has started and made its commits, or has ended."""
     lock = shop.storage / "system" / "lock"
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
-        begun = lock.exists() and lock.read_text().strip() == str(process.pid)
-        if begun and shop.commits() >= commits:
+        has_started = lock.exists() and lock.read_text().strip() == str(process.pid)
+        if has_started and shop.commits() >= commits:
             return
         time.sleep(0.02)

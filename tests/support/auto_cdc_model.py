@@ -1,7 +1,7 @@
 """AUTO CDC as one page of plain Python: a target is a function of the set of its events.
 
-No batches, no arrival order, no tombstones: all events of a key are kept, one per sequence, sorted, folded.
-Values are what JSON has; a dict is a struct, and a map is a tuple of pairs (a struct has leaves, a map none).
+No batches, no arrival order, no tombstones: a key's events are deduplicated by sequence, sorted and folded.
+Values are JSON's; a dict is a struct, and a map is a tuple of pairs (nulls are ignored inside a struct, not a map).
 """
 
 from collections import defaultdict
@@ -20,20 +20,20 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Rules:
-    """What a flow says about its target: ``columns`` are the target's, in its order, keys among them."""
+    """A flow's rules for its target: ``columns`` are the target's, in its order, keys included."""
 
     keys: tuple[str, ...]
     columns: tuple[str, ...]
     scd_type: Literal[1, 2] = 1
-    tracked: frozenset[str] | None = None  # None: every column that is no key
+    tracked: frozenset[str] | None = None  # None: every column that is not a key
     ignore_nulls: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Event:
-    """One row of a source: ``row`` has the selected columns that this source had.
+    """One row of a source: ``row`` has the selected columns that were in the source.
 
-    ``authored`` lists the columns that the event speaks of (``columns_to_update``); None means all of them.
+    ``authored`` lists the columns that the event sets (``columns_to_update``); None means all of them.
     """
 
     kind: Literal["upsert", "delete", "truncate"]
@@ -44,7 +44,7 @@ class Event:
 
 @dataclass
 class Version:
-    """One state of a key, from its first event until ``end``; None is still open."""
+    """One state of a key, from its first event until ``end``; an open version has no end."""
 
     row: Row
     start: Value
@@ -76,7 +76,11 @@ def target(events: Iterable[Event], rules: Rules) -> list[dict[str, Value]]:
 
 
 def refuse(event: Event, rules: Rules) -> None:
-    """Raise what a whole batch is refused for, if this event is such; a truncate needs no key."""
+    """Check an event; a truncate needs no key.
+
+    Raises:
+        Refused: the key or a part of the sequence is null.
+    """
     parts = event.sequence.values() if isinstance(event.sequence, Mapping) else [event.sequence]
     if any(part is None for part in parts):
         message = f"null sequence: {event}"
@@ -87,7 +91,7 @@ def refuse(event: Event, rules: Rules) -> None:
 
 
 def snapshot_events(snapshots: Sequence[tuple[Value, Sequence[Row]]], keys: tuple[str, ...]) -> list[Event]:
-    """The events that (version, whole table) pairs stand for: rows there are upserted, rows gone deleted."""
+    """The events between (version, whole table) pairs: present rows are upserted, missing ones deleted."""
     events: list[Event] = []
     present: dict[str, Row] = {}
     for version, rows in snapshots:
@@ -99,7 +103,7 @@ def snapshot_events(snapshots: Sequence[tuple[Value, Sequence[Row]]], keys: tupl
 
 
 def _precedence(event: Event, rules: Rules) -> tuple[Any, ...]:
-    """Which of two events at one sequence counts: SCD1 the upsert, SCD2 the delete, then the greatest row."""
+    """Sort key of events at one sequence; the last wins: SCD1 the upsert, SCD2 the delete, then the greatest row."""
     winner = "upsert" if rules.scd_type == 1 else "delete"
     return (event.kind == winner, tuple(rank(event.row.get(column)) for column in rules.columns))
 
@@ -123,9 +127,9 @@ def _fold(history: Sequence[Event], rules: Rules) -> list[Version]:
     return versions
 
 
-def _written(standing: Row, event: Event, column: str, rules: Rules) -> Value:
-    old, new = standing.get(column), event.row.get(column)
-    # A source without the column says nothing of it: type 1 keeps what is there, type 2 opens a new row.
+def _written(stored: Row, event: Event, column: str, rules: Rules) -> Value:
+    old, new = stored.get(column), event.row.get(column)
+    # A column missing from the source keeps its stored value in type 1 and is NULL in type 2's new version.
     if (column not in event.row and rules.scd_type == 1) or (
         event.authored is not None and column not in event.authored and column not in rules.keys
     ):
@@ -134,7 +138,7 @@ def _written(standing: Row, event: Event, column: str, rules: Rules) -> Value:
 
 
 def _leaves(old: Value, new: Value) -> Value:
-    """``new``, with what it leaves null taken from ``old``, field by field."""
+    """``new`` with its nulls filled from ``old``, field by field."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return {name: _leaves(old.get(name), value) for name, value in new.items()}
     return old if new is None else new

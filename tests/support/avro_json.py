@@ -1,4 +1,4 @@
-"""A record as Avro's JSON writes it, made from the same record with its schema block."""
+"""A record in Avro's JSON encoding, converted from the same record with a schema block."""
 
 import base64
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ _BRANCHES = {
 
 
 def avro_json(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The envelope of ``{"schema": ..., "payload": ...}``, each optional value under the name of its type."""
-    found: dict[str, Any] = _plain(value["schema"], value["payload"])
-    return found
+    """The payload of ``{"schema": ..., "payload": ...}``, each optional value wrapped in the name of its type."""
+    envelope: dict[str, Any] = _plain(value["schema"], value["payload"])
+    return envelope
 
 
 def _field(schema: Mapping[str, Any], value: Any) -> Any:

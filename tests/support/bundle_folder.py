@@ -1,4 +1,4 @@
-"""Bundles written for a test: files by their paths."""
+"""Write and read a test's bundle: a mapping from paths to texts."""
 
 import textwrap
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ resources:
 
 
 def write_bundle(folder: Path, files: Mapping[str, str]) -> Path:
-    """Write a bundle's files; there is always a source file `src/tables.py`."""
+    """Write a bundle's files; a source file `src/tables.py` is always included."""
     for path, text in {"src/tables.py": "", **files}.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -28,13 +28,13 @@ def write_bundle(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def read(folder: Path, text: str, target: str | None = None, **variables: str) -> Bundle:
-    """Read a bundle of one file."""
+    """Read a bundle whose `databricks.yml` is this text."""
     return read_bundle(write_bundle(folder, {"databricks.yml": text}), target, variables)
 
 
 def faults_of(folder: Path, files: Mapping[str, str], target: str | None = None) -> list[str]:
-    """What is wrong with a bundle and its only pipeline: `CONDITION file:line message`, the folder taken out."""
+    """The faults of a bundle and its only pipeline, each `CONDITION file:line message` without the folder."""
     with pytest.raises(BundleError) as caught:
         bundle_pipeline(read_bundle(write_bundle(folder, files), target))
-    told = (str(fault).replace(f"{folder}/", "").partition("\n  fix: ")[0] for fault in caught.value.faults)
-    return [" ".join(text.split()) for text in told]
+    messages = (str(fault).replace(f"{folder}/", "").partition("\n  fix: ")[0] for fault in caught.value.faults)
+    return [" ".join(message.split()) for message in messages]

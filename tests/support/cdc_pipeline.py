@@ -1,4 +1,4 @@
-"""The pipeline as it is deployed, over a conf folder and records of a test's own."""
+"""The deployed pipeline with a test's own conf folder and records."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ _TIMESTAMP = 1_772_366_400_000
 
 
 class CdcPipeline:
-    """One connector, `shop`, whose files a test writes, and what has come in its topics."""
+    """One connector, `shop`: its conf files, its topics' records and the pipeline's storage."""
 
     def __init__(self, folder: Path, spark: SparkSession, conf: Mapping[str, str]) -> None:
         self.folder = folder
@@ -29,11 +29,11 @@ class CdcPipeline:
         self.configure(conf)
 
     def configure(self, conf: Mapping[str, str]) -> None:
-        """Write files of the conf folder, over those that are there."""
+        """Write files into the conf folder, replacing existing ones."""
         write_conf(self.folder / "conf", conf)
 
     def deliver(self, records: Iterable[Record | captures.Record]) -> None:
-        """Records arrive; those that have no place yet get the next offset of their topic."""
+        """Let records arrive; each without an offset gets the next one of its topic."""
         self._files += 1
         captures.write(self.landing / f"{self._files:04}.jsonl", map(self._placed, records))
 
@@ -42,7 +42,7 @@ class CdcPipeline:
         return self.pipeline(**settings).run()
 
     def pipeline(self, **settings: str) -> LocalPipeline:
-        """The pipeline, made anew as by a new process."""
+        """The pipeline, built again as in a new process."""
         return LocalPipeline(
             name="test",
             sources=[_PIPELINES / layer / "**" for layer in ("bronze", "silver", "gold")],
@@ -58,9 +58,9 @@ class CdcPipeline:
         )
 
     def rows(self, dataset: str, *columns: str, where: str = "true", **settings: str) -> list[tuple[Any, ...]]:
-        """Columns, as SQL, of a dataset's rows, in their order."""
-        found = self.pipeline(**settings).table(dataset).where(where).selectExpr(*columns)
-        return sorted((tuple(row) for row in found.collect()), key=repr)
+        """SQL expressions over a dataset's rows, in a stable order."""
+        selected = self.pipeline(**settings).table(dataset).where(where).selectExpr(*columns)
+        return sorted((tuple(row) for row in selected.collect()), key=repr)
 
     def _placed(self, record: Record | captures.Record) -> captures.Record:
         if isinstance(record, captures.Record):

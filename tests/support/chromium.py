@@ -1,6 +1,6 @@
-"""A real, headless Chromium, spoken to through its own pipe: open a page, ask it, look at it.
+"""A real, headless Chromium driven through its debugging pipe: load a page, evaluate JavaScript, take a picture.
 
-It is found by $CHROMIUM or by the names that packages give it.
+$CHROMIUM or the names that packages give it locate the program.
 """
 
 import base64
@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +17,8 @@ from typing import Any
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
-
-# Chromium reads commands from descriptor 3 and answers on 4; subprocess itself places no descriptors.
-_PLACED = """
+# Chromium reads commands from descriptor 3 and answers on 4; subprocess cannot choose a descriptor's number.
+_EXEC_WITH_PIPES = """
 import fcntl, os, sys
 ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
 for number, end in enumerate(ends, 3):
@@ -31,10 +31,8 @@ class ChromiumMissing(AssertionError):
     """There is no Chromium on this machine."""
 
     def __init__(self) -> None:
-        how = "install it (Debian: apt-get install chromium) or let CHROMIUM point at one"
-        super().__init__(
-            f"Chromium is needed to look at the report page: none of {', '.join(_NAMES)} is on PATH; {how}"
-        )
+        how = "install it (Debian: apt-get install chromium) or set CHROMIUM to its path"
+        super().__init__(f"Chromium is needed to test the report page: none of {', '.join(_NAMES)} is on PATH; {how}")
 
 
 def chromium() -> str:
@@ -53,9 +51,9 @@ class Page:
         self._number = 0
         self._session: str | None = None
         self.requested: list[str] = []
-        """Addresses that pages asked for."""
+        """Addresses that the page requested."""
         self.complaints: list[str] = []
-        """What the browser's console said."""
+        """Errors and warnings in the browser's console."""
 
     def open(self) -> None:
         """Make the page."""
@@ -65,30 +63,30 @@ class Page:
             self._call(f"{domain}.enable")
 
     def show(self, file: Path, width: int, height: int = 900, dark: bool = False) -> None:
-        """Load a file as a screen of this width, and with this colour scheme, shows it."""
+        """Load a file in a window of this size and with this colour scheme."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self._call("Emulation.setDeviceMetricsOverride", **metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
         self._call("Page.navigate", url=file.as_uri())
         while self.ask("document.readyState") != "complete" or self.ask("location.href") != file.as_uri():
-            pass
+            time.sleep(0.01)
 
     def ask(self, expression: str) -> Any:
         """The value of a JavaScript expression."""
-        told = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
+        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
 
     def texts(self, selector: str) -> list[str]:
-        """The visible texts of all that a CSS selector finds."""
-        found: list[str] = self.ask(
+        """The visible text of every element that a CSS selector matches."""
+        texts: list[str] = self.ask(
             f"Array.from(document.querySelectorAll({json.dumps(selector)}), e => (e.innerText ?? e.textContent).trim())"
         )
-        return found
+        return texts
 
     def picture(self) -> bytes:
-        """What is seen, as PNG."""
+        """The window as PNG."""
         return base64.b64decode(self._call("Page.captureScreenshot")["data"])
 
     def _call(self, method: str, **parameters: object) -> dict[str, Any]:
@@ -98,10 +96,10 @@ class Page:
             message["sessionId"] = self._session
         self._out.write(json.dumps(message).encode() + b"\0")
         while True:
-            told = self._next()
-            if told.get("id") == self._number:
-                assert "error" not in told, told
-                result: dict[str, Any] = told["result"]
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                result: dict[str, Any] = answer["result"]
                 return result
 
     def _next(self) -> dict[str, Any]:
@@ -109,20 +107,20 @@ class Page:
         while (letter := self._in.read(1)) != b"\0":
             assert letter, "Chromium has ended"
             text += letter
-        told: dict[str, Any] = json.loads(text)
-        if told.get("method") == "Network.requestWillBeSent":
-            self.requested.append(told["params"]["request"]["url"])
-        if told.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown"):
-            self.complaints.append(json.dumps(told["params"]))
-        return told
+        message: dict[str, Any] = json.loads(text)
+        if message.get("method") == "Network.requestWillBeSent":
+            self.requested.append(message["params"]["request"]["url"])
+        if message.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown"):
+            self.complaints.append(json.dumps(message["params"]))
+        return message
 
 
 @contextmanager
 def browser(profile: Path) -> Iterator[Page]:
-    """A browser with one page, for as long as the block lasts; ``profile`` is a folder of its own."""
+    """A browser with one page for the duration of a block; ``profile`` is a folder for it alone."""
     their_in, our_out = os.pipe()
     our_in, their_out = os.pipe()
-    command = [sys.executable, "-c", _PLACED, str(their_in), str(their_out), chromium()]
+    command = [sys.executable, "-c", _EXEC_WITH_PIPES, str(their_in), str(their_out), chromium()]
     command += ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe"]
     command += [f"--user-data-dir={profile}", "--no-first-run", "--disable-background-networking", "about:blank"]
     log = (profile.parent / "chromium.log").open("wb")
@@ -135,4 +133,4 @@ def browser(profile: Path) -> Iterator[Page]:
         yield page
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)

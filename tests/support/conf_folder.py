@@ -1,4 +1,4 @@
-"""Conf folders for tests, from texts."""
+"""Write and read a test's conf folder: a mapping from paths to texts."""
 
 import textwrap
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ CONNECTOR = "topic_prefix: shopserver\n"
 
 
 def write_conf(conf: Path, files: Mapping[str, str]) -> Path:
-    """Write files by their path in the folder; the connector `shop` is there unless the files have one."""
+    """Write files by their path in the folder; a connector `shop` is added unless the files have one."""
     if not any(name.startswith("connectors/") for name in files):
         files = {"connectors/shop.yml": CONNECTOR, **files}
     for name, text in files.items():
@@ -22,16 +22,16 @@ def write_conf(conf: Path, files: Mapping[str, str]) -> Path:
 
 
 def one_table(conf: Path, table: str, **others: str) -> TableSpec:
-    """The spec of the one table of a sound folder; ``others`` are `connector=` and `defaults=` texts."""
+    """The spec of a valid folder's one table; ``others`` are `connector=` and `defaults=` texts."""
     (spec,) = load_tables(write_conf(conf, _files(table, others)))
     return spec
 
 
 def one_faulty(conf: Path, table: str, **others: str) -> Conf:
-    """What is said of a folder with one table."""
+    """A folder with one table, read with its faults."""
     return read_conf(write_conf(conf, _files(table, others)))
 
 
 def _files(table: str, others: Mapping[str, str]) -> dict[str, str]:
-    places = {"connector": "connectors/shop.yml", "defaults": "defaults.yml"}
-    return {"tables/shop/orders.yml": table} | {places[name]: text for name, text in others.items()}
+    paths = {"connector": "connectors/shop.yml", "defaults": "defaults.yml"}
+    return {"tables/shop/orders.yml": table} | {paths[name]: text for name, text in others.items()}

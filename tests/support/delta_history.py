@@ -1,4 +1,4 @@
-"""What a Delta table's commits say that they are."""
+"""The commitInfo of a Delta table's commits."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 
 def commits(table: Path) -> list[dict[str, Any]]:
-    """The commitInfo of each commit, in their order."""
-    told = []
+    """The commitInfo of each commit, oldest first."""
+    infos = []
     for commit in sorted((table / "_delta_log").glob("*.json")):
         with commit.open(encoding="utf-8") as actions:
-            told.append(json.loads(next(actions))["commitInfo"])
-    return told
+            infos.append(json.loads(next(actions))["commitInfo"])
+    return infos

@@ -1,7 +1,7 @@
-"""Random histories of keys, as the rows that a source delivers, and the flows that they are put through.
+"""Random histories of keys, as rows that a source delivers, and the flows that apply them.
 
-A history is 10 to 50 keys of up to 40 events: upserts, deletes, reinserts, repeats, ties, nulls. Its number
-is part of the key, so that one target takes many histories. Everything follows from the random generator.
+A history is 10 to 50 keys of up to 40 events: upserts, deletes, reinserts, duplicates, ties, nulls. Its number
+is part of the key, so one target can hold many histories. The random generator decides everything.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ DDL = (
 
 @dataclass(frozen=True)
 class Flow:
-    """One target: where its events come from, how it is declared and what the model is told of it."""
+    """One target: the source of its events, its declaration and the model's rules for it."""
 
     name: str
     source: str
@@ -34,15 +34,15 @@ class Flow:
     tracked: frozenset[str] | None = None
     ignore_nulls: frozenset[str] = frozenset()
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """What else the declaration says."""
+    """Further arguments of the declaration."""
 
     @property
     def rules(self) -> Rules:
-        """What the model is told."""
+        """The model's rules."""
         return Rules(KEYS, COLUMNS, self.scd_type, self.tracked, self.ignore_nulls)
 
     def event(self, row: Row) -> Event:
-        """A source row as the model takes it."""
+        """A source row as an event of the model."""
         kinds: dict[str, Literal["delete", "truncate"]] = {"d": "delete"}
         if self.has_truncates:
             kinds["t"] = "truncate"
@@ -96,7 +96,7 @@ SOURCES = tuple(dict.fromkeys(flow.source for flow in FLOWS))
 
 
 def deliveries(random: Random, source: str, histories: Sequence[int], batches: int) -> list[list[Row]]:
-    """What a source delivers in each batch: the events of these histories, each in its own disorder."""
+    """The rows of each batch of a source: the events of these histories, each history in its own arrival order."""
     delivered: list[list[Row]] = [[] for _ in range(batches)]
     for number in histories:
         rows = history(random, source, number)
@@ -106,8 +106,8 @@ def deliveries(random: Random, source: str, histories: Sequence[int], batches: i
         arrival = random.choice(("any", "in order", "reversed"))
         if arrival != "any":
             rows.sort(key=lambda row: row["seq"], reverse=arrival == "reversed")
-        for place, row in enumerate(rows):
-            index = random.randrange(batches) if arrival == "any" else place * batches // len(rows)
+        for number_in_order, row in enumerate(rows):
+            index = random.randrange(batches) if arrival == "any" else number_in_order * batches // len(rows)
             delivered[index].append(row)
     if source == "truncates":
         for batch in delivered:
@@ -118,28 +118,28 @@ def deliveries(random: Random, source: str, histories: Sequence[int], batches: i
 
 
 def _deliver_forward(delivered: list[list[Row]], rows: Sequence[Row]) -> None:
-    """Batch after batch a stretch of the sequences, as most sources deliver; what is told again comes with the last."""
-    told = set()
+    """Deliver a higher range of sequences in each batch, as most sources do; duplicates come in the last one."""
+    last, seen = len(delivered) - 1, set()
     for row in rows:
-        place = (row["id"], row["seq"])
-        stretch = min(row["seq"] * len(delivered) // 24, len(delivered) - 1)
-        delivered[len(delivered) - 1 if place in told else stretch].append(row)
-        told.add(place)
+        position = (row["id"], row["seq"])
+        in_order = min(row["seq"] * len(delivered) // 24, last)
+        delivered[last if position in seen else in_order].append(row)
+        seen.add(position)
 
 
 def history(random: Random, source: str, number: int) -> list[Row]:
-    """Events of 10 to 50 keys, each with up to 40 events; one in ten is told twice."""
+    """Events of 10 to 50 keys, each with up to 40 events; one in ten is delivered twice."""
     rows: list[Row] = []
     for key in range(random.randint(10, 50)):
         count = min(40, 1 + int(random.expovariate(1 / 6)))
         domain = range(1, 2 * count + 2)
-        # Two events at one sequence that author different columns have no rule; elsewhere a tie has one.
+        # No rule decides between two events at one sequence that set different columns; other ties have a rule.
         has_ties = source != "authors"
         sequences = random.choices(domain, k=count) if has_ties else random.sample(domain, count)
         operations: dict[int, str] = {}
         for sequence in sequences:
             operation = random.choices("ucd", (6, 2, 3))[0]
-            # SCD1 and SCD2 choose differently between an upsert and a delete, as they must.
+            # SCD1 and SCD2 decide a tie of an upsert and a delete differently, so a source for both has none.
             if source == "clean":
                 operation = operations.setdefault(sequence, operation)
             rows.append(_row(random, number, f"k{key}", sequence, operation))
@@ -155,7 +155,7 @@ def poison(random: Random, flow: Flow) -> Row:
 
 def _row(random: Random, number: int | None, key: str | None, sequence: int, operation: str) -> Row:
     struct = {"x": random.choice((None, 1, 2)), "y": random.choice((None, "p"))}
-    # A struct without a value in any field is the same as none where nulls are ignored: never both.
+    # Where nulls are ignored, a struct of nulls equals a null struct: only the latter is generated.
     is_empty = all(value is None for value in struct.values()) or random.random() < 0.2
     return {
         "history": number,
@@ -165,7 +165,7 @@ def _row(random: Random, number: int | None, key: str | None, sequence: int, ope
         "s": None if is_empty else struct,
         "seq": sequence,
         "lsn": f"{sequence // 3:08X}",
-        # Runs against the first part, so that an order by the second part alone is another order.
+        # Falls as the first part rises, so that sorting by the second part alone gives another order.
         "serial": 10 * (sequence % 3) - sequence // 3,
         "op": operation,
         "changed": sorted(random.sample(("a", "b", "s"), random.randint(0, 3))),

@@ -1,4 +1,4 @@
-"""A pipeline with a target for each flow of `histories`, what its sources deliver, and its targets."""
+"""A pipeline with a target for each flow of `histories`: deliver random batches, update, read the targets."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ def next_snapshot(latest_version):
 
 @dataclass
 class HistoryPipeline:
-    """One run: ``delivered[source][batch]`` are source rows, ``after[update][target]`` tables."""
+    """One run: ``delivered[source][batch]`` are source rows, ``after[update][target]`` target rows."""
 
     folder: Path
     spark: SparkSession
@@ -50,9 +50,9 @@ class HistoryPipeline:
     flows: tuple[Flow, ...] = FLOWS
     has_snapshots: bool = True
     extra: str = ""
-    """More of the pipeline's source file."""
+    """Text appended to the pipeline's source file."""
     views: tuple[str, ...] = ()
-    """Views that it declares."""
+    """Views that ``extra`` declares."""
     before_update: Callable[[int], None] = lambda number: None
     """Called with the number of each update."""
     delivered: dict[str, list[list[Row]]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class HistoryPipeline:
         return tuple(dict.fromkeys(flow.source for flow in self.flows))
 
     def run(self, histories: int, batches: int) -> None:
-        """All batches, an update each, then one of them again."""
+        """Run an update for each batch, then one in which every source delivers an earlier batch again."""
         self.draw(histories, batches)
         for batch in range(batches):
             self.deliver(batch)
@@ -85,13 +85,13 @@ class HistoryPipeline:
         self.update()
 
     def draw(self, histories: int, batches: int) -> None:
-        """Decide what all sources will deliver."""
-        for place, source in enumerate(self.sources):
-            mine = range(place, histories, len(self.sources))
-            self.delivered[source] = deliveries(self.random, source, mine, batches)
+        """Decide all deliveries."""
+        for number, source in enumerate(self.sources):
+            of_source = range(number, histories, len(self.sources))
+            self.delivered[source] = deliveries(self.random, source, of_source, batches)
 
     def deliver(self, batch: int) -> None:
-        """A batch arrives at every source, and the current state of its keys as a snapshot."""
+        """Deliver a batch to every source, and the current rows of the flow `current` as a snapshot."""
         for source in self.sources:
             self.write(f"batch-{batch}", source, self.delivered[source][batch])
         if self.has_snapshots:
@@ -107,7 +107,7 @@ class HistoryPipeline:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def update(self) -> None:
-        """Run an update, and keep every target as it is then."""
+        """Run an update and record every target."""
         self.before_update(len(self.after))
         sources, storage = [str(self.source_file)], str(self.storage)
         LocalPipeline(name="histories", sources=sources, storage=storage, spark=self.spark).run()
@@ -123,7 +123,7 @@ class HistoryPipeline:
         return read(self.storage / "tables" / "default" / name)
 
     def expected(self, flow: Flow, batch: int) -> Table:
-        """What the model makes of all that was delivered up to this batch."""
+        """The model's target after all deliveries up to this batch."""
         rows = [row for rows in self.delivered[flow.source][: batch + 1] for row in rows]
         return target(map(flow.event, rows), flow.rules)
 
@@ -140,7 +140,7 @@ class HistoryPipeline:
 
 
 def _declared(flow: Flow) -> str:
-    told: Mapping[str, Any] = {
+    declared: Mapping[str, Any] = {
         "keys": list(KEYS),
         "apply_as_deletes": "op = 'd'",
         **({"apply_as_truncates": "op = 't'"} if flow.has_truncates else {}),
@@ -149,8 +149,8 @@ def _declared(flow: Flow) -> str:
         **flow.arguments,
     }
     sequence = repr("seq") if flow.sequence == "seq" else 'struct("lsn", "serial")'
-    arguments = ", ".join(f"{name}={value!r}" for name, value in told.items())
-    # Both generations of the API, turn about.
+    arguments = ", ".join(f"{name}={value!r}" for name, value in declared.items())
+    # Half of the flows are declared with each generation of the API.
     api = "dlt.apply_changes" if len(flow.name) % 2 else "dp.create_auto_cdc_flow"
     return (
         f"\ndp.create_streaming_table({flow.name!r})\n"

@@ -1,9 +1,9 @@
-"""Records that read like Debezium's: ``orders.create(id=1, total="BGM=").at("2f:1d0:3")``.
+"""Build Debezium records in one line: ``orders.create(id=1, total="BGM=").at("2f:1d0:3")``.
 
     orders = Topic("server1.shop.dbo.orders", key=("id",))
     frame(spark, [orders.create(id=1), orders.update(id=1, total="AQ==").at("30:10:3"), orders.tombstone(id=1)])
 
-Values are those of the JSON that the connector writes. Offsets are given in the list's order.
+Values are written as in the connector's JSON. Offsets follow the order of the list.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RECORDED_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Record:
-    """One Kafka record, not yet placed in its partition."""
+    """One Kafka record that has no offset yet."""
 
     topic: str
     key: dict[str, Any] | None
@@ -35,7 +35,7 @@ class Record:
     raw_value: bytes | None = None
 
     def at(self, commit: str, change: str | None = None, serial: int | str | None = 1, ms: int | None = None) -> Record:
-        """The same at a position: LSNs may leave out leading zeros (``2f:1d0:3``)."""
+        """The same at another position: LSNs may omit leading zeros (``2f:1d0:3``)."""
         position = {
             "commit_lsn": lsn(commit),
             "change_lsn": lsn(change or commit),
@@ -63,25 +63,25 @@ class Record:
         return replace(self, key=key)
 
     def with_schema(self) -> Record:
-        """The same as the JSON converter writes it with ``schemas.enable``."""
+        """The same with a schema block, as the JSON converter writes it with ``schemas.enable``."""
         return replace(self, has_schema=True)
 
     def with_text(self, value: str | bytes) -> Record:
-        """The same with these bytes for its value."""
+        """The same with this text as its value."""
         return replace(self, raw_value=value if isinstance(value, bytes) else value.encode())
 
     def with_key_text(self, key: str | bytes) -> Record:
-        """The same with these bytes for its key."""
+        """The same with this text as its key."""
         return replace(self, raw_key=key if isinstance(key, bytes) else key.encode())
 
     @property
     def key_bytes(self) -> bytes | None:
-        """The key as Kafka has it."""
+        """The key in Kafka."""
         return self.raw_key if self.raw_key is not None else self._bytes(self.key)
 
     @property
     def value_bytes(self) -> bytes | None:
-        """The value as Kafka has it."""
+        """The value in Kafka."""
         return self.raw_value if self.raw_value is not None else self._bytes(self.value)
 
     def _bytes(self, content: dict[str, Any] | None) -> bytes | None:
@@ -91,13 +91,13 @@ class Record:
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# What matters to a reader of the schema block in these tests is that it is there.
+# Tests with this schema block read only the payload.
 _SCHEMA = {"type": "struct", "fields": [], "optional": False, "name": "Envelope"}
 
 
 @dataclass(frozen=True)
 class Topic:
-    """One table's topic of a SQL Server connector 3.x in its default modes."""
+    """The topic of one table, as SQL Server connector 3.x writes it in its default modes."""
 
     name: str
     key: Sequence[str] = ("id",)
@@ -107,7 +107,7 @@ class Topic:
         return self._change("c", None, row)
 
     def update(self, **row: Any) -> Record:
-        """An update, of which only the row after matters."""
+        """An update; its row before equals the row after."""
         return self._change("u", row, row).with_source(event_serial_no=2)
 
     def delete(self, **row: Any) -> Record:
@@ -120,7 +120,7 @@ class Topic:
         return self._change("r", None, row).with_source(**absent)
 
     def tombstone(self, **key: Any) -> Record:
-        """What follows a delete, so that compaction forgets the key."""
+        """The null value after a delete, which lets compaction remove the key."""
         return Record(self.name, key or None, None)
 
     def _change(self, op: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> Record:
@@ -146,7 +146,7 @@ class Topic:
 
 
 def lsn(short: str) -> str:
-    """A log sequence number in full.
+    """A log sequence number with its leading zeros.
 
     >>> lsn("2f:1d0:3")
     '0000002f:000001d0:0003'
@@ -156,7 +156,7 @@ def lsn(short: str) -> str:
 
 
 def frame(spark: SparkSession, records: Iterable[Record]) -> DataFrame:
-    """Records as bronze has them, in partition 0 with offsets from 0."""
+    """Records in the columns of bronze, in partition 0 with offsets from 0."""
     rows = [
         (record.topic, 0, offset, _RECORDED_AT, 0, None, record.key_bytes, record.value_bytes)
         for offset, record in enumerate(records)

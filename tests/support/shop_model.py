@@ -1,26 +1,26 @@
-"""What the shop's gold tables must hold: a fold of its captures in plain Python, and the goldens made by it.
+"""The expected rows of the shop's gold tables, folded from its captures in plain Python, and their golden files.
 
-Independent of the project's own code on purpose: it shares no line with ``pipelines/``, knows the types of the
-shop only, keeps everything in memory and sorts instead of merging.
+Independent of the project's own code on purpose: it shares no line with ``pipelines/``, knows only the shop's
+types, keeps everything in memory and sorts instead of merging.
 
-Rules. A change's place is (commit_lsn, change_lsn or lowest, event_serial_no or 0, delete before the others,
-source.ts_ms); one that was there before is a redelivery and has no effect. Per key, in that order: equal
-neighbours are one version from the first one on, a delete ends a version. ``valid_from`` and ``valid_to`` are the
-source.ts_ms of the changes that begin and end a version.
+Rules. A change's sequence is (commit_lsn, change_lsn or lowest, event_serial_no or 0, delete before the others,
+source.ts_ms); a second change with the same sequence is a redelivery and has no effect. Per key, in that order:
+consecutive equal rows are one version that starts with the first, a delete ends a version. ``valid_from`` and
+``valid_to`` are the source.ts_ms of the changes that start and end a version.
 
-Values are int, str, bool, Decimal (money has 4 digits behind the point), date, datetime without zone for
-datetime2 (microseconds, the seventh digit cut off), datetime in UTC for datetimeoffset and the history's times,
-and for time(7) the text ``18:30:00.0000000``. In the goldens all but int, bool and null are text.
+Values are int, str, bool, Decimal (money has 4 decimal places), date, datetime without zone for datetime2
+(microseconds, the seventh digit truncated), datetime in UTC for datetimeoffset and the history's times, and for
+time(7) the text ``18:30:00.0000000``. In the golden files all but int, bool and null are text.
 
 Checked by hand against demo/scenario/shop.json in the goldens of ``3-round``: the eight versions of order 1007
-with their times, totals and tracking id; orders 1005 (deleted and made again), 1008 (cancelled, and back), 1011
-and 1111 (one key change, logged as a pair), 1014 and 1114 (one logged as an update), 1019 (deleted at the end of
-round 2, redelivered in round 3), 1022 (three versions that were valid for no time) and 1024 (inserted and
-deleted at once); customers 103, 104, 204 and 112; products 3, 5, 6, 7 and 10; order lines (1009,2), (1009,3),
+with their times, totals and tracking id; orders 1005 (deleted and inserted again), 1008 (cancelled and reinstated),
+1011 and 1111 (a key change logged as a pair), 1014 and 1114 (a key change logged as an update), 1019 (deleted at the
+end of round 2, redelivered in round 3), 1022 (three versions of zero duration) and 1024 (inserted and deleted in one
+transaction); customers 103, 104, 204 and 112; products 3, 5, 6, 7 and 10; order lines (1009,2), (1009,3),
 (1021,2), (1007,3), (1016,1) and (1022,3). In ``4-damaged``: that only order 1027 and customers 110 and 113
 differ from ``3-round``.
 
-    python -m tests.support.shop_model      writes the goldens anew; review the diff
+    python -m tests.support.shop_model      rewrites the golden files; review the diff
 """
 
 import base64
@@ -36,7 +36,7 @@ from typing import Any
 CAPTURES = Path(__file__).resolve().parents[2] / "demo" / "captures"
 GOLDEN = Path(__file__).with_name("golden")
 STAGES = ("1-snapshot", "2-round", "3-round", "4-damaged")
-"""The captures in their order; a golden of a stage is what the tables hold after it and all before."""
+"""The captures in their order; the golden files of a stage hold the tables after it and all stages before."""
 
 Row = dict[str, Any]
 Sequence = tuple[str, str, int, int, int]
@@ -96,7 +96,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  a datetime2 has no zone
 
 @dataclass(frozen=True)
 class Change:
-    """One change of one key; ``row`` is None in a delete."""
+    """One change of one key; a delete's ``row`` is None."""
 
     key: tuple[Any, ...]
     sequence: Sequence
@@ -106,14 +106,14 @@ class Change:
 
 @dataclass
 class Counts:
-    """What became of a table's records: ``records`` = ``changes`` + ``rejects`` + ``tombstones``."""
+    """The outcomes of a table's records: ``records`` = ``changes`` + ``rejects`` + ``tombstones``."""
 
     records: int = 0
     changes: int = 0
     rejects: int = 0
     tombstones: int = 0
     duplicates: int = 0
-    """Of the changes, those that were there before."""
+    """Changes whose key and sequence came before."""
 
 
 @dataclass
@@ -137,7 +137,7 @@ def captures_until(stage: str) -> list[Path]:
 
 
 def golden(stage: str, dataset: str) -> list[Row]:
-    """The rows of ``orders`` or ``orders_history`` after a stage, as the golden file has them: all in plain JSON."""
+    """The rows of the golden file of ``orders`` or ``orders_history`` after a stage, in plain JSON."""
     file = GOLDEN / stage / f"{dataset}.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
@@ -149,7 +149,7 @@ def golden_counts(stage: str) -> dict[str, dict[str, int]]:
 
 
 def plain(row: Row) -> Row:
-    """A row as the golden files write it; a datetime in UTC ends in Z, one without zone does not."""
+    """A row in the form of the golden files; a datetime in UTC ends in Z, one without zone does not."""
     return {name: _plain(value) for name, value in row.items()}
 
 
@@ -179,9 +179,9 @@ def _table(name: str, lines: list[dict[str, Any]]) -> Table:
             table.counts.rejects += 1
             continue
         table.counts.changes += 1
-        of_key = events.setdefault(change.key, {})
-        table.counts.duplicates += change.sequence in of_key
-        of_key.setdefault(change.sequence, change)
+        history = events.setdefault(change.key, {})
+        table.counts.duplicates += change.sequence in history
+        history.setdefault(change.sequence, change)
     for key in sorted(events):
         versions = list(_versions([events[key][at] for at in sorted(events[key])]))
         table.history += versions
@@ -190,7 +190,7 @@ def _table(name: str, lines: list[dict[str, Any]]) -> Table:
 
 
 def _versions(changes: list[Change]) -> Iterator[Row]:
-    """The states of one key, from its changes in their order."""
+    """The versions of one key, from its changes in sequence order."""
     spans: list[tuple[Row, datetime, datetime | None]] = []
     current: tuple[Row, datetime] | None = None
     for change in changes:
@@ -201,15 +201,15 @@ def _versions(changes: list[Change]) -> Iterator[Row]:
         current = None if change.row is None else (change.row, change.committed_at)
     if current is not None:
         spans.append((*current, None))
-    for number, (row, begin, end) in enumerate(spans, 1):
-        yield {**row, "valid_from": begin, "valid_to": end, "is_current": end is None, "version": number}
+    for number, (row, start, end) in enumerate(spans, 1):
+        yield {**row, "valid_from": start, "valid_to": end, "is_current": end is None, "version": number}
 
 
 def _change(table: str, value: bytes, key: bytes | None) -> Change:
-    """Reads one record.
+    """Decode one record.
 
     Raises:
-        ValueError, KeyError or TypeError: it is none of Debezium's, or a value is not what its type says.
+        ValueError, KeyError or TypeError: it is not a Debezium record, or a value does not fit its column's type.
     """
     envelope = json.loads(value.decode())
     rank = {"d": 0, "c": 1, "u": 1, "r": 1}[envelope["op"]]
@@ -221,11 +221,11 @@ def _change(table: str, value: bytes, key: bytes | None) -> Change:
         rank,
         int(source["ts_ms"]),
     )
-    found = (envelope["after"] if rank else envelope["before"]) or {}
-    of_key = {**(json.loads(key) if key else {}), **found}
-    row = {name: _value(type_, found.get(name)) for name, type_ in COLUMNS[table].items()} if rank else None
+    image = (envelope["after"] if rank else envelope["before"]) or {}
+    key_source = {**(json.loads(key) if key else {}), **image}
+    row = {name: _value(type_, image.get(name)) for name, type_ in COLUMNS[table].items()} if rank else None
     return Change(
-        key=tuple(_value(COLUMNS[table][name], of_key[name]) for name in KEYS[table]),
+        key=tuple(_value(COLUMNS[table][name], key_source[name]) for name in KEYS[table]),
         sequence=sequence,
         committed_at=datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=source["ts_ms"]),
         row=row,
@@ -239,7 +239,7 @@ def _lsn(text: Any) -> str:
 
 
 def _value(type_: str, value: Any) -> Any:
-    """A value as the shop's connector writes it (default modes), read by its column's type."""
+    """Decode a value that the shop's connector wrote in its default modes."""
     name, _, constraint = type_.partition(" ")
     if value is None:
         if constraint:
@@ -251,7 +251,7 @@ def _value(type_: str, value: Any) -> Any:
 
 
 def _decimal(type_: str, value: str) -> Decimal:
-    """``decimal(18,2)``: base64 of the big-endian two's complement of the number without its point."""
+    """``decimal(18,2)``: base64 of the unscaled number in big-endian two's complement."""
     precision, scale = (int(digits) for digits in type_[len("decimal(") : -1].split(","))
     unscaled = int.from_bytes(base64.b64decode(value, validate=True), "big", signed=True)
     if abs(unscaled) >= 10**precision:
@@ -269,7 +269,7 @@ def _is(kind: type) -> Callable[[Any], Any]:
 
 
 def _time(value: Any) -> str:
-    """Nanoseconds since midnight."""
+    """``18:30:00.0000000`` from nanoseconds since midnight."""
     seconds, nanoseconds = divmod(_is(int)(value), 1_000_000_000)
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{nanoseconds // 100:07}"
 

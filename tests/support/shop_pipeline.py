@@ -1,4 +1,4 @@
-"""The shop's pipeline as tests run it: captures delivered as wanted, every table read by a reader that is not Spark."""
+"""The shop's pipeline in tests: deliver captures, update, read every table with a reader that is not Spark."""
 
 import itertools
 from collections import Counter
@@ -21,22 +21,22 @@ from dlt_local import LocalPipeline, Update
 from dlt_local.delta.delta_log import version
 
 Tables = Mapping[str, Sequence[Row]]
-"""Dataset -> its rows: all that bronze, silver and gold hold."""
+"""Dataset -> its rows, for all of bronze, silver and gold."""
 
 
 @dataclass
 class Shop:
-    """One shop under ``folder``, with a storage of its own."""
+    """One shop and its storage under ``folder``."""
 
     folder: Path
     spark: SparkSession
     conf: Path = shop.CONF
     other_feed: Feed | None = None
-    """Where records come from, if not from a landing folder."""
+    """The source of records, if it is not a landing folder."""
 
     @cached_property
     def feed(self) -> Feed:
-        """Where records come from."""
+        """The source of records."""
         return self.other_feed or Landing(self.folder / "landing")
 
     @property
@@ -46,11 +46,11 @@ class Shop:
 
     @property
     def pipeline(self) -> LocalPipeline:
-        """The pipeline; made anew for each update, as by a new process."""
+        """The pipeline, built again for each update as in a new process."""
         return shop.pipeline(self.storage, self.feed.source, self.spark, conf=self.conf)
 
     def update(self, *arriving: Path) -> Update:
-        """Let captures arrive, and run an update."""
+        """Deliver captures and run an update."""
         self.feed.deliver(arriving)
         return self.pipeline.run()
 
@@ -59,22 +59,22 @@ class Shop:
         return published(self.storage)
 
     def counts(self) -> dict[str, Counts]:
-        """What has become of each source table's records."""
+        """The outcomes of each source table's records."""
         return counts(self.storage, shop.tables(self.conf))
 
     def versions(self) -> dict[str, int | None]:
-        """The latest Delta version of every dataset, the private ones too."""
+        """The latest Delta version of every dataset, including private ones."""
         logs = sorted(self.storage.glob("tables/*/*")) + sorted(self.storage.glob("system/private/*/*"))
         return {_dataset(folder): version(folder) for folder in logs}
 
     def commits(self) -> int:
-        """How many Delta commits all datasets have together; it grows while an update runs."""
+        """The number of Delta commits of all datasets; it grows while an update runs."""
         return sum(1 + latest for latest in self.versions().values() if latest is not None)
 
 
 @dataclass
 class StagedShop:
-    """A shop that had an update for each capture, and what it held after each."""
+    """A shop with an update for each capture, and its tables after each."""
 
     shop: Shop
     after: dict[str, Tables] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class StagedShop:
     commits: dict[str, int] = field(default_factory=dict)
 
     def run(self) -> None:
-        """An update for each capture."""
+        """Run an update for each capture."""
         for stage in STAGES:
             self.shop.update(CAPTURES / f"{stage}.jsonl")
             self.after[stage] = self.shop.tables()
@@ -91,7 +91,7 @@ class StagedShop:
 
     @property
     def tables(self) -> Tables:
-        """What it holds after all captures."""
+        """The tables after all captures."""
         return self.after[STAGES[-1]]
 
 
@@ -101,7 +101,7 @@ def published(storage: Path) -> Tables:
 
 
 def difference(expected: Tables, got: Tables) -> str:
-    """Rows that only one of two sets of tables has, one a line; empty if all tables are equal, in any order."""
+    """The rows in only one of two sets of tables, one a line; empty if all tables are equal, in any order."""
     return "\n".join(
         line
         for dataset in sorted({*expected, *got})
@@ -110,20 +110,20 @@ def difference(expected: Tables, got: Tables) -> str:
 
 
 def records() -> list[Record]:
-    """All records of all captures, in the order in which they came."""
+    """All records of all captures, in order of arrival."""
     return [record for stage in STAGES for record in captures.read(CAPTURES / f"{stage}.jsonl")]
 
 
 def split(every: Sequence[Record], updates: int, folder: Path, random: Random) -> list[list[Path]]:
-    """Capture files of a few records each, shared out over as many updates, all in the records' order."""
+    """Capture files of a few records each, distributed over this many updates, all in the records' order."""
     files: list[Path] = []
-    left = list(every)
-    while left:
+    remaining = list(every)
+    while remaining:
         count = random.randint(1, 12)
-        files.append(_written(folder / f"{len(files):04}.jsonl", left[:count]))
-        left = left[count:]
+        files.append(_written(folder / f"{len(files):04}.jsonl", remaining[:count]))
+        remaining = remaining[count:]
     cuts = sorted(random.sample(range(1, len(files)), updates - 1))
-    return [files[begin:end] for begin, end in itertools.pairwise([0, *cuts, len(files)])]
+    return [files[start:end] for start, end in itertools.pairwise([0, *cuts, len(files)])]
 
 
 def one_by_one(every: Sequence[Record], folder: Path) -> list[Path]:
@@ -131,8 +131,8 @@ def one_by_one(every: Sequence[Record], folder: Path) -> list[Path]:
     return [_written(folder / f"{number:04}.jsonl", [record]) for number, record in enumerate(every)]
 
 
-def _written(file: Path, some: Sequence[Record]) -> Path:
-    captures.write(file, some)
+def _written(file: Path, chunk: Sequence[Record]) -> Path:
+    captures.write(file, chunk)
     return file
 
 
@@ -144,6 +144,6 @@ def _difference(dataset: str, expected: Sequence[Row] | None, got: Sequence[Row]
     if expected is None or got is None:
         yield f"{'+' if expected is None else '-'} {dataset}, the whole table"
         return
-    wanted, found = Counter(map(repr, expected)), Counter(map(repr, got))
-    yield from (f"- {dataset} {row}" for row in sorted((wanted - found).elements()))
-    yield from (f"+ {dataset} {row}" for row in sorted((found - wanted).elements()))
+    wanted, actual = Counter(map(repr, expected)), Counter(map(repr, got))
+    yield from (f"- {dataset} {row}" for row in sorted((wanted - actual).elements()))
+    yield from (f"+ {dataset} {row}" for row in sorted((actual - wanted).elements()))

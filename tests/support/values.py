@@ -1,4 +1,4 @@
-"""Texts of JSON values through the conversions of their column types, many in one query."""
+"""Convert the texts of JSON values to their column types, many in one query."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,9 +17,9 @@ def converted(
     connector: ConnectorSpec = CONNECTOR,
     **spec: Any,
 ) -> list[str | None]:
-    """What each text becomes as its column type, shown as text: bytes in hex, an instant in UTC with a Z."""
+    """Each text converted to its column type, as text again: bytes in hex, an instant in UTC with a Z."""
     cases = list(cases)
-    columns = [f"c{place}" for place in range(len(cases))]
+    columns = [f"c{number}" for number in range(len(cases))]
     texts = spark.createDataFrame([tuple(text for _, text in cases)], ", ".join(f"{name} string" for name in columns))
     shown = [
         _shown(column(name, type_, **spec), connector, F.col(name)).alias(name)
@@ -28,8 +28,8 @@ def converted(
     return list(texts.select(*shown).collect()[0])
 
 
-def _shown(of: ColumnSpec, connector: ConnectorSpec, text: Column) -> Column:
-    conversion = conversion_of(of, connector)
+def _shown(spec: ColumnSpec, connector: ConnectorSpec, text: Column) -> Column:
+    conversion = conversion_of(spec, connector)
     value = conversion.whole(text).cast(conversion.target)
     if conversion.target == "binary":
         return F.lower(F.hex(value))

@@ -1,4 +1,4 @@
-"""The pure-Python model of AUTO CDC against every case that states rows, and against itself."""
+"""The plain-Python model of AUTO CDC agrees with every case that states rows, whatever the order of events."""
 
 import json
 from collections import Counter
@@ -12,7 +12,7 @@ from tests.support.auto_cdc_model import Event, Refused, Rules, target
 from tests.support.histories import FLOWS, Flow, deliveries, poison
 
 CASES = load(*folders())
-_STATING = [
+_STATED = [
     (case, batch)
     for case in filter(is_modelled, CASES)
     for batch in range(len(case.batches))
@@ -20,8 +20,8 @@ _STATING = [
 ]
 
 
-@pytest.mark.parametrize(("case", "batch"), _STATING, ids=[f"{case.name}-after-{batch}" for case, batch in _STATING])
-def test_the_model_has_the_table_that_the_case_states(case: Case, batch: int) -> None:
+@pytest.mark.parametrize(("case", "batch"), _STATED, ids=[f"{case.name}-after-{batch}" for case, batch in _STATED])
+def test_the_model_s_table_is_the_stated_one(case: Case, batch: int) -> None:
     got = table_after(case, batch)
     acceptable = case.acceptable_after(batch) or []
     assert any(not difference(rows, got) for rows in acceptable), difference(acceptable[0], got)
@@ -47,7 +47,7 @@ def event(sequence: int, a: str | None = None, b: str | None = None) -> Event:
     return Event("upsert", sequence, {"id": 1, "a": a, "b": b})
 
 
-def test_a_run_has_the_first_start_and_the_last_untracked_values() -> None:
+def test_consecutive_equal_rows_keep_the_first_start_and_the_last_untracked_values() -> None:
     rows = target([event(3, "x", "late"), event(1, "x", "early"), event(5, "y")], RULES)
     assert rows == [
         {"id": 1, "a": "x", "b": "late", "__START_AT": 1, "__END_AT": 5},
@@ -55,14 +55,14 @@ def test_a_run_has_the_first_start_and_the_last_untracked_values() -> None:
     ]
 
 
-def test_of_two_upserts_at_one_sequence_the_greatest_row_counts() -> None:
+def test_the_greatest_row_wins_among_upserts_at_one_sequence() -> None:
     tied = [event(1, "x", None), event(1, "x", "b"), event(1, None, "z")]
     assert [row["b"] for row in target(tied, RULES)] == ["b"]
     assert target(tied, RULES) == target(tied[::-1], RULES)
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
-def test_order_and_repetition_do_not_matter(flow: Flow) -> None:
+def test_order_and_duplicates_of_events_do_not_matter(flow: Flow) -> None:
     random = Random(flow.name)
     batches = deliveries(random, flow.source, range(3), batches=2)
     events = [flow.event(row) for rows in batches for row in rows]
@@ -72,20 +72,20 @@ def test_order_and_repetition_do_not_matter(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
-def test_histories_meet_what_they_are_meant_to_meet(flow: Flow) -> None:
-    """A history without deletes that are followed, repeats, ties and nulls would prove nothing."""
+def test_random_histories_have_deletes_duplicates_ties_and_nulls(flow: Flow) -> None:
+    """Tests with histories that lack them would prove nothing."""
     rows = [row for rows in deliveries(Random(flow.source), flow.source, range(3), batches=2) for row in rows]
-    placed = Counter((row["history"], row["id"], row["seq"]) for row in rows)
-    told = Counter(json.dumps(row, sort_keys=True) for row in rows)
+    positions = Counter((row["history"], row["id"], row["seq"]) for row in rows)
+    deliveries_of_row = Counter(json.dumps(row, sort_keys=True) for row in rows)
     assert len({row["op"] for row in rows} & {"u", "c", "d"}) == 3
-    assert max(told.values()) > 1
-    assert flow.source == "authors" or max(placed.values()) > max(told.values())
+    assert max(deliveries_of_row.values()) > 1
+    assert flow.source == "authors" or max(positions.values()) > max(deliveries_of_row.values())
     assert any(row["op"] == "t" for row in rows) is flow.has_truncates
     assert {row["a"] for row in rows} == {None, "x", "y"}
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
-def test_poison_is_refused(flow: Flow) -> None:
+def test_an_event_with_a_null_key_or_sequence_is_refused(flow: Flow) -> None:
     for seed in range(20):
         with pytest.raises(Refused):
             target([flow.event(poison(Random(seed), flow))], flow.rules)

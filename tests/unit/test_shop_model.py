@@ -1,7 +1,7 @@
-"""The model of the shop against its goldens, against the scripted history itself, and against facts told by hand.
+"""The model of the shop agrees with its golden files, with the scripted history and with facts checked by hand.
 
-The replay below never sees a record: it takes the transactions of demo/scenario/shop.json as SQL would. That the
-model gives the same from what the connector made of them says that captures and model are both right.
+The replay below never sees a record: it applies the transactions of demo/scenario/shop.json as SQL would. The model
+reads what the connector made of them, so an equal history means that captures and model are both right.
 """
 
 import json
@@ -20,11 +20,11 @@ from tools.captures import Record
 
 SCENARIO = CAPTURES.parent / "scenario" / "shop.json"
 SNAPSHOT_AT = datetime(2026, 3, 2, 5, 58, 0, 100_000, tzinfo=UTC)
-"""The scenario's first clock, moved on by 20 ms for each of the five capture instances."""
+"""The scenario's first clock, advanced by 20 ms for each of the five capture instances."""
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_goldens_are_what_the_model_gives(stage: str) -> None:
+def test_the_golden_files_are_the_model_s_rows(stage: str) -> None:
     for name, table in expected(captures_until(stage)).items():
         assert [plain(row) for row in table.rows] == shop_model.golden(stage, name)
         assert [plain(row) for row in table.history] == shop_model.golden(stage, f"{name}_history")
@@ -33,19 +33,19 @@ def test_the_goldens_are_what_the_model_gives(stage: str) -> None:
 
 @pytest.mark.parametrize("stage", STAGES[:3])
 @pytest.mark.parametrize("name", KEYS)
-def test_the_model_tells_the_scripted_history(name: str, stage: str) -> None:
+def test_the_model_s_history_equals_the_scripted_one(name: str, stage: str) -> None:
     table = expected(captures_until(stage))[name]
     assert table.history == list(_replayed_until(stage)[name].versions())
     assert table.rows == [{c: v[c] for c in COLUMNS[name]} for v in table.history if v["is_current"]]
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_records_are_changes_rejects_or_tombstones(stage: str) -> None:
+def test_every_record_is_a_change_a_reject_or_a_tombstone(stage: str) -> None:
     for counts in (table.counts for table in expected(captures_until(stage)).values()):
         assert counts.records == counts.changes + counts.rejects + counts.tombstones
 
 
-def test_offsets_follow_each_other_through_all_captures() -> None:
+def test_offsets_have_no_gap_through_all_captures() -> None:
     seen: dict[tuple[str, int], list[int]] = defaultdict(list)
     for capture in captures_until(STAGES[-1]):
         for line in map(json.loads, capture.open(encoding="utf-8")):
@@ -54,21 +54,21 @@ def test_offsets_follow_each_other_through_all_captures() -> None:
     assert all(offsets == list(range(len(offsets))) for offsets in seen.values())
 
 
-def test_captures_are_written_as_they_are_read() -> None:
+def test_a_capture_line_survives_reading_and_writing() -> None:
     for capture in captures_until(STAGES[-1]):
         for line in capture.read_text(encoding="utf-8").splitlines():
             assert Record.from_line(line).line() == line
 
 
 @pytest.mark.long
-def test_the_captures_are_made_again_byte_for_byte(tmp_path: Path) -> None:
+def test_the_captures_can_be_made_again_byte_for_byte(tmp_path: Path) -> None:
     made = shop_captures.make(tmp_path)
     assert [capture.name for capture in made] == [capture.name for capture in captures_until(STAGES[-1])]
     for capture in made:
         assert capture.read_bytes() == (CAPTURES / capture.name).read_bytes()
 
 
-def test_order_1007_has_eight_versions_that_meet() -> None:
+def test_order_1007_has_eight_versions_without_a_gap() -> None:
     versions = _history("orders", order_id=1007)
     assert [(v["status"], str(v["total"])) for v in versions] == [
         ("new", "92.40"),
@@ -84,15 +84,15 @@ def test_order_1007_has_eight_versions_that_meet() -> None:
     assert versions[-1]["valid_from"] == datetime(2026, 3, 9, 16, 30, tzinfo=UTC)
 
 
-def test_a_deleted_order_that_comes_back_has_a_gap() -> None:
-    *_, cancelled, again = _history("orders", order_id=1005)
+def test_an_order_deleted_and_inserted_again_has_a_gap() -> None:
+    *_, cancelled, reinserted = _history("orders", order_id=1005)
     assert cancelled["valid_to"] == datetime(2026, 3, 2, 11, 0, 0, 1_000, tzinfo=UTC)
-    assert again["valid_from"] == datetime(2026, 3, 5, 15, 45, 10, 910_000, tzinfo=UTC)
-    assert (cancelled["channel"], again["channel"]) == (None, "store")
+    assert reinserted["valid_from"] == datetime(2026, 3, 5, 15, 45, 10, 910_000, tzinfo=UTC)
+    assert (cancelled["channel"], reinserted["channel"]) == (None, "store")
 
 
 @pytest.mark.parametrize(("old", "new"), [(1011, 1111), (1014, 1114)], ids=["as a pair", "as an update"])
-def test_a_key_change_ends_one_key_when_the_other_begins(old: int, new: int) -> None:
+def test_a_key_change_ends_the_old_key_when_the_new_one_starts(old: int, new: int) -> None:
     before, after = _history("orders", order_id=old)[-1], _history("orders", order_id=new)[0]
     assert before["valid_to"] == after["valid_from"]
     assert before == {**after, "order_id": old} | {c: before[c] for c in ("valid_from", "valid_to")} | {
@@ -100,31 +100,31 @@ def test_a_key_change_ends_one_key_when_the_other_begins(old: int, new: int) -> 
     }
 
 
-def test_changes_of_one_transaction_are_versions_that_were_valid_for_no_time() -> None:
+def test_changes_of_one_transaction_are_versions_of_zero_duration() -> None:
     versions = _history("orders", order_id=1022)
     assert [str(v["total"]) for v in versions] == ["0.00", "44.00", "83.90", "83.90"]
     assert len({v["valid_from"] for v in versions}) == 1
 
 
-def test_an_update_that_changes_nothing_opens_no_version() -> None:
+def test_an_update_that_changes_nothing_starts_no_version() -> None:
     assert len(_history("products", product_id=6)) == 1
 
 
-def test_an_incremental_snapshot_that_finds_nothing_new_opens_no_version() -> None:
+def test_an_incremental_snapshot_of_known_rows_starts_no_version() -> None:
     at_signal = datetime(2026, 3, 5, 20, tzinfo=UTC)
     later = datetime(2026, 3, 6, tzinfo=UTC)
     history = expected(captures_until("3-round"))["orders"].history
     assert not [v for v in history if at_signal <= v["valid_from"] < later]
 
 
-def test_the_duplicates_are_the_two_redelivered_stretches() -> None:
+def test_duplicates_are_the_records_of_two_redeliveries() -> None:
     after = {stage: expected(captures_until(stage)) for stage in ("2-round", "3-round")}
-    # 15:05 to 17:01 on March 2nd, and on March 3rd from 12:05 on; tombstones come again too, and count as such.
+    # 15:05 to 17:01 on March 2nd and from 12:05 on March 3rd; a redelivered tombstone counts as a tombstone.
     assert [after["2-round"][name].counts.duplicates for name in KEYS] == [1, 0, 7, 6]
     assert [after["3-round"][name].counts.duplicates for name in KEYS] == [1, 1, 10, 10]
 
 
-def test_damaged_records_touch_no_row() -> None:
+def test_damaged_records_are_rejects_and_change_no_row() -> None:
     before, after = expected(captures_until("3-round")), expected(captures_until("4-damaged"))
     changed = {
         (name, *(row[k] for k in KEYS[name]))
@@ -145,7 +145,7 @@ def _history(table: str, **key: int) -> list[Row]:
 
 
 class _Replayed:
-    """A table as SQL would have it, and every state that each of its keys has had."""
+    """A table as SQL leaves it, with every past state of each key."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -163,11 +163,11 @@ class _Replayed:
     def versions(self) -> Iterator[Row]:
         for key in sorted(self.states):
             states = self.states[key]
-            kept = [s for i, s in enumerate(states) if i == 0 or s[1] != states[i - 1][1]]
-            ends = [at for at, _ in kept[1:]] + [None]
-            spans = [(row, at, end) for (at, row), end in zip(kept, ends, strict=True) if row is not None]
-            for number, (row, begin, end) in enumerate(spans, 1):
-                times = {"valid_from": begin, "valid_to": end, "is_current": end is None}
+            distinct = [s for i, s in enumerate(states) if i == 0 or s[1] != states[i - 1][1]]
+            ends = [at for at, _ in distinct[1:]] + [None]
+            spans = [(row, at, end) for (at, row), end in zip(distinct, ends, strict=True) if row is not None]
+            for number, (row, start, end) in enumerate(spans, 1):
+                times = {"valid_from": start, "valid_to": end, "is_current": end is None}
                 yield {**row, **times, "version": number}
 
     def _key(self, row: Row) -> tuple[Any, ...]:
@@ -211,7 +211,7 @@ def _apply(tables: dict[str, _Replayed], operation: dict[str, Any], at: datetime
 
 
 def _typed(table: str, column: str, value: Any) -> Any:
-    """A value of the scenario, which is written as in SQL."""
+    """A value of the scenario, which is in SQL's notation."""
     type_ = COLUMNS[table][column].removesuffix(" not null")
     if value is None or type_ in ("int", "bit"):
         return value

@@ -1,1 +1,1 @@
-"""Pipelines that are measured: source files for the engine."""
+"""Source files of the measured pipelines."""

@@ -1,4 +1,4 @@
-"""Typed changes to one target: APPLY CHANGES alone."""
+"""Typed changes to one target: AUTO CDC alone."""
 
 from pyspark import pipelines as dp
 from tests.benchmarks.tables import NARROW

@@ -1,4 +1,4 @@
-"""Fifty streaming tables that do nothing but append."""
+"""Many streaming tables that only append."""
 
 from pyspark import pipelines as dp
 

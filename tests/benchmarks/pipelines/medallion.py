@@ -1,4 +1,4 @@
-"""Records to typed changes and rejects, and if asked for to current rows: the shape of silver and gold."""
+"""Records to typed changes and rejects, and with `bench.scd_type` to current rows: the shape of silver and gold."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from cdc.names import target_columns
 
 folder = spark.conf.get("bench.input")
 schema = spark.read.parquet(folder).schema
-order = getattr(tables, spark.conf.get("bench.table"))
+order = tables.BY_WIDTH[spark.conf.get("bench.width")]
 
 
 @dp.table(private=True)
@@ -29,7 +29,7 @@ def orders_rejects():
 
 
 def declare_rows(scd_type: str) -> None:
-    """Declare the AUTO CDC target, and gold behind it."""
+    """Declare the AUTO CDC target and its gold view."""
     dp.create_streaming_table(name="target")
     dp.create_auto_cdc_flow(
         target="target",

@@ -1,0 +1,55 @@
+"""Pipelines leave the process and each other alone, and a storage accepts one update at a time."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+from tests.support.small_pipeline import ROWS, SmallPipeline
+
+PIPELINE = f"import dlt\n\n@dlt.table\ndef same():\n    return {ROWS}\n"
+WITH_AN_IMPORT = f"""
+    import shared_by_files
+    import dlt
+
+    @dlt.table(name=shared_by_files.name())
+    def t():
+        return {ROWS}
+    """
+IMPORTED = "import dlt\n\ndef name():\n    return dlt.__name__\n"
+
+
+def test_loading_source_files_leaves_the_process_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root/shared_by_files.py").write_text(IMPORTED)
+    small = SmallPipeline(tmp_path, spark, WITH_AN_IMPORT)
+    small.pipeline.root_path = tmp_path / "root"
+    # PySpark imports some of its modules on first use, which is not what this test is about.
+    SmallPipeline(tmp_path / "before", spark, PIPELINE).pipeline.dry_run()
+    modules, path, conf = set(sys.modules), list(sys.path), dict(spark.conf.getAll)
+    had_pipelines = hasattr(pyspark, "pipelines")
+    databases = [database.name for database in spark.catalog.listDatabases()]
+    graph = small.pipeline.dry_run()
+    assert [node.name for node in graph.nodes] == ["default.dlt"]
+    assert set(sys.modules) <= modules
+    assert {"dlt", "shared_by_files"}.isdisjoint(sys.modules)
+    assert (sys.path, dict(spark.conf.getAll), hasattr(pyspark, "pipelines")) == (path, conf, had_pipelines)
+    assert [database.name for database in spark.catalog.listDatabases()] == databases
+
+
+def test_two_pipelines_run_at_once_without_mixing_their_rows(spark: SparkSession, tmp_path: Path) -> None:
+    both = [SmallPipeline(tmp_path / name, spark, PIPELINE) for name in ("a", "b")]
+    for number, small in enumerate(both):
+        small.drop({"id": number, "name": "x"})
+    with ThreadPoolExecutor(2) as pool:
+        updates = list(pool.map(lambda small: small.pipeline.run(), both))
+    assert [update.state for update in updates] == ["COMPLETED", "COMPLETED"]
+    assert [small.table("same")[0]["id"] for small in both] == [0, 1]
+
+
+def test_a_storage_accepts_one_update_at_a_time(spark: SparkSession, tmp_path: Path) -> None:
+    small = SmallPipeline(tmp_path, spark, PIPELINE)
+    with small.pipeline.storage.locked(), pytest.raises(Exception, match="in use by process"):
+        small.pipeline.run()
