@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 from demo import shop
 from dlt_local import create_session
 from dlt_local.names import TableName
-from dlt_local.spark.catalog import Catalog, active, isolated_session
+from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.isolation import active, isolated_session
 
 NOTEBOOK = shop.CHECKOUT / "notebooks" / "one_order.py"
 

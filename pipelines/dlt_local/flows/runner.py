@@ -14,28 +14,8 @@ from dlt_local.flows.failures import flow_failed
 from dlt_local.flows.idleness import InputStates
 from dlt_local.flows.last_update import LastUpdate
 from dlt_local.flows.outcomes import FlowMetrics, RunResult, UpdateStopped
-<<<<<<< HEAD
 from dlt_local.graph.graph import Node, ResolvedFlow
-from dlt_local.spark.catalog import active
-=======
-from dlt_local.graph.graph import Graph, Node, ResolvedFlow
-from dlt_local.graph.key_lineage import passed_through_columns
-from dlt_local.names import TableName, quote
-from dlt_local.spark import root_cause
-from dlt_local.spark.catalog import Catalog
-from dlt_local.spark.conf_overrides import overridden
 from dlt_local.spark.isolation import active
-from dlt_local.spark.observations import observed_metrics
-from dlt_local.spark.tuning import settings_for, tuned
-
-_RETENTION = (
-    "pipelines.cdc.tombstoneGCThresholdInSeconds",
-    "pipelines.applyChanges.tombstoneGCThresholdInSeconds",
-)
-_TWO_DAYS = 172_800
-_FEW_FILES = 1000
-"""Files up to which a table's log is read ahead: to read it means to name them all."""
->>>>>>> f
 
 
 class DatasetRunner:

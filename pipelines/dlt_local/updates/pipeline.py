@@ -14,16 +14,10 @@ from dlt_local.names import table_name
 from dlt_local.observability import event_log
 from dlt_local.observability.progress import Progress, Silent
 from dlt_local.spark import root_cause
-<<<<<<< HEAD
 from dlt_local.updates import stored_tables
 from dlt_local.updates.continuous import ContinuousMode
 from dlt_local.updates.definition import PipelineDefinition
 from dlt_local.updates.resolution import Sessions, resolved
-=======
-from dlt_local.spark.catalog import Catalog
-from dlt_local.spark.isolation import active, isolated_session, restore_settings
-from dlt_local.spark.session import create_session
->>>>>>> f
 from dlt_local.updates.selection import Selection
 from dlt_local.updates.update_run import UpdateRun
 

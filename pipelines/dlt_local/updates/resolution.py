@@ -18,7 +18,8 @@ from dlt_local.flows.outcomes import UpdateFailed
 from dlt_local.graph import resolver
 from dlt_local.graph.graph import Graph
 from dlt_local.names import TableName
-from dlt_local.spark.catalog import Catalog, active, isolated_session, restore_settings
+from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.isolation import active, isolated_session, restore_settings
 from dlt_local.spark.session import create_session
 from dlt_local.updates import stored_tables
 from dlt_local.updates.definition import PipelineDefinition

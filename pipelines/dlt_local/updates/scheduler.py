@@ -7,18 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from dlt_local.errors import LocalPipelineError
-<<<<<<< HEAD
 from dlt_local.flows.failures import failed
-from dlt_local.flows.outcomes import DatasetUpdate, FlowMetrics, RunResult, State, Update
-from dlt_local.flows.runner import DatasetRunner
-from dlt_local.graph.graph import Graph, Node
-from dlt_local.observability.event_log import EventLog
-from dlt_local.observability.progress import Progress
-=======
 from dlt_local.flows.outcomes import DatasetUpdate, RunResult
-from dlt_local.flows.runner import failed
 from dlt_local.graph.graph import Node
->>>>>>> c
 
 
 class Listener(Protocol):

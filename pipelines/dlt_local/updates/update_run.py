@@ -8,12 +8,7 @@ from contextlib import contextmanager
 from dlt_local.declarations.elements import Table, View
 from dlt_local.declarations.registry import Registry
 from dlt_local.errors import LocalPipelineError
-<<<<<<< HEAD
-from dlt_local.flows.context import UpdateContext
-from dlt_local.flows.outcomes import Update, UpdateFailed
-=======
 from dlt_local.flows.outcomes import DatasetUpdate, Update, UpdateFailed
->>>>>>> c
 from dlt_local.flows.runner import DatasetRunner
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.names import TableName
@@ -80,26 +75,6 @@ class UpdateRun:
         assert update is not None
         return update
 
-<<<<<<< HEAD
-    def _go(self) -> Update:
-        pipeline, selection = self._pipeline, self._selection
-        with pipeline.resolved(selection.full_refresh, selection.full_refresh_all) as (graph_, registry, catalog):
-            self._secrets |= secret_values(*(sink.options for sink in registry.sinks.values()))
-            self._log.call(registry.hooks)
-            wanted, reset = selection.of(graph_, pipeline.schema)
-            if faults := drifted(wanted, reset, pipeline.storage):
-                raise UpdateFailed(None, faults)
-            for node in reset:
-                assert not isinstance(node.dataset, View)
-                private = isinstance(node.dataset, Table) and node.dataset.private
-                pipeline.storage.reset(node.dataset.name, private=private)
-            self._define(wanted)
-            self._tell(graph_, [*graph_.notices, *rewritten(wanted, reset, pipeline.storage)], registry)
-            progress = continuous.Summed(pipeline.progress)
-            progress.begin(f"{pipeline.name}: update {self._id[:6]}", Graph(tuple(wanted), graph_.notices))
-            storage, on_batch, stopping = pipeline.storage, progress.batch, self._stopping
-            runner = DatasetRunner(UpdateContext(catalog, registry, graph_, storage, on_batch, stopping))
-=======
     def _run(self) -> Update:
         pipeline = self._pipeline
         with resolved(pipeline, self._sessions, self._selection) as current:
@@ -118,7 +93,6 @@ class UpdateRun:
         with self._reporting():
             self._report.write(update, update.state, self._notices)
         return update
->>>>>>> c
 
     def _reset(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
@@ -141,15 +115,10 @@ class UpdateRun:
     def _run_datasets(self, current: ResolvedPipeline, nodes: Sequence[Node]) -> Update:
         progress = CumulativeProgress(self._pipeline.progress)
         progress.begin(f"{self._pipeline.name}: update {self._id[:6]}", Graph(tuple(nodes), current.graph.notices))
-        runner = DatasetRunner(
-            current.catalog.session,
-            current.registry,
-            current.graph,
-            current.catalog,
-            self._pipeline.storage,
-            progress.batch,
-            self._should_stop,
+        context = UpdateContext(
+            current.catalog, current.registry, current.graph, self._pipeline.storage, progress.batch, self._should_stop
         )
+        runner = DatasetRunner(context)
         execution = scheduler.Execution(runner.run, self._pipeline.parallelism, self._should_stop)
 
         def run_round(number: int) -> Update:
