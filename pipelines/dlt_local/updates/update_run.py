@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dlt_local.declarations.elements import Table, View
 from dlt_local.declarations.registry import Registry
 from dlt_local.errors import LocalPipelineError
+from dlt_local.flows.context import UpdateContext
 from dlt_local.flows.outcomes import DatasetUpdate, Update, UpdateFailed
 from dlt_local.flows.runner import DatasetRunner
 from dlt_local.graph.graph import Graph, Node
