@@ -19,7 +19,7 @@ from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.cache import Cache
 from dlt_local.auto_cdc.events import sequence, with_arrival
 from dlt_local.auto_cdc.general_fold import KnownFacts
-from dlt_local.auto_cdc.high_watermark import Position, range_aggregates, range_of
+from dlt_local.auto_cdc.high_watermark import Position
 from dlt_local.auto_cdc.latest_row import KnownRows, LatestBatch
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import OP, SEQ, TRUNCATE, TRUNCATED_AT
@@ -27,11 +27,10 @@ from dlt_local.auto_cdc.reconciled import Reconciled, RowChanges
 from dlt_local.auto_cdc.state import Ledger, State
 from dlt_local.auto_cdc.strategies import ChangeStatistics, Reconciler, Situation, Strategies, Writer
 from dlt_local.auto_cdc.target import Target
-from dlt_local.auto_cdc.validation import Batch, aggregated, measure, validate
+from dlt_local.auto_cdc.validation import Batch, measure, validate
 from dlt_local.auto_cdc.writers import Written
 from dlt_local.delta import delta_log
 from dlt_local.delta.transaction import TransactionId
-from dlt_local.names import END_AT, START_AT
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,35 +38,30 @@ _LOG = logging.getLogger(__name__)
 class AutoCdcHandler:
     """Applies batches of one flow to its target."""
 
-    def __init__(
-        self, args: ChangeArgs, target: Path, state: State, app: str, choose: Strategies | None = None
-    ) -> None:
+    def __init__(self, args: ChangeArgs, target: Path, state: State, choose: Strategies | None = None) -> None:
         """Take what every batch needs.
 
         Args:
             args: the flow, resolved against source and target.
             target: the target's Delta table; it exists and has all columns.
             state: the auxiliary state beside the target.
-            app: the application id of this flow's batches; a new one after each full refresh.
             choose: how reconciler and writer are chosen; `strategies.DEFAULT` if None.
         """
         self._args = args
         self._target = Target(target, args)
         self._state = state
-        self._app = app
         self._choose = choose or strategies.DEFAULT
 
-    def apply(self, flat: DataFrame, batch_id: int) -> CdcMetrics:
+    def apply(self, flat: DataFrame, transaction: TransactionId) -> CdcMetrics:
         """Apply one batch; the same batch again changes nothing.
 
         Args:
             flat: from `to_flat_events`.
-            batch_id: the batch's number.
+            transaction: the batch's identity; a new application id after each full refresh.
 
         Raises:
             FlowError: a key or a sequence is null; nothing is written.
         """
-        transaction = TransactionId(self._app, batch_id)
         with Cache() as cache:
             batch = self._prepare(flat, cache)
             validate(batch, self._args)
@@ -141,16 +135,13 @@ class AutoCdcHandler:
 
     def _high_watermark(self, batch: Batch, known: "_Known") -> Position | None:
         """The greatest sequence with this batch; None where it cannot be known."""
-        greatest = batch.statistics.sequences.greatest
+        greatest, noted = batch.statistics.sequences.greatest, known.ledger.high_watermark
         if greatest is None:
-            return None
-        if known.ledger.high_watermark is not None:
-            return max(greatest, known.ledger.high_watermark)
-        # The first batch, or storage from before the watermark was noted.
-        for frame in known.sequences(self._args):
-            found = range_of(aggregated(frame, *range_aggregates(F.col(SEQ), self._args.sequence_type)))
-            greatest = greatest if found.greatest is None else max(greatest, found.greatest)
-        return greatest
+            return noted
+        if noted is None:
+            # State without a watermark comes from an early version of the engine: all batches look their keys up.
+            return greatest if known.is_empty else None
+        return max(greatest, noted)
 
     def _remember(self, batch: Batch, reconciled: Reconciled, transaction: TransactionId, is_retry: bool) -> None:
         if batch.statistics.truncates:
@@ -188,12 +179,3 @@ class _Known:
     is_empty: bool
     """Neither state nor target has anything."""
     truncated_at: DataFrame | None
-
-    def sequences(self, args: ChangeArgs) -> list[DataFrame]:
-        """Every sequence known, as frames of SEQ."""
-        if self.is_empty:
-            return []
-        logged = [] if self.log is None else [self.log.select(SEQ)]
-        if args.scd_type == 1:
-            return logged
-        return [*logged, *(self.target.select(F.col(at).alias(SEQ)) for at in (START_AT, END_AT))]

@@ -44,8 +44,7 @@ def append(changes: RowChanges, target: Target, batch: TransactionId) -> Written
     """Add rows that are all new, once per batch however often it is retried."""
     rows = changes.rows.select(*_named(target_columns(target.args)))
     before = delta_log.version(target.path)
-    writer = rows.write.format("delta").mode("append")
-    writer.option("txnAppId", batch.app_id).option("txnVersion", batch.version).save(str(target.path))
+    rows.write.format("delta").mode("append").options(**batch.options).save(str(target.path))
     after = delta_log.version(target.path)
     if after is None or after == before:
         return Written()

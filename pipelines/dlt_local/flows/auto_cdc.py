@@ -1,11 +1,10 @@
 """AUTO CDC: applies a flow's change events to its target."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs, for_target
@@ -13,7 +12,7 @@ from dlt_local.auto_cdc.events import to_flat_events
 from dlt_local.auto_cdc.handler import AutoCdcHandler
 from dlt_local.auto_cdc.state import State
 from dlt_local.declarations.elements import AutoCdcFlow, Table
-from dlt_local.delta import delta_log, tables
+from dlt_local.delta import tables
 from dlt_local.delta.transaction import TransactionId
 from dlt_local.flows import expectations, microbatches
 from dlt_local.flows.context import FlowRun
@@ -26,8 +25,6 @@ _RETENTION = (
     "pipelines.applyChanges.tombstoneGCThresholdInSeconds",
 )
 _TWO_DAYS = 172_800
-_FEW_FILES = 1000
-"""Files up to which a table's log is read ahead, which lists all of them."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,7 @@ class ChangeTarget:
         drift.record(self.args, self.state)
         tables.mark_rows_if_large(self.run.update.session, self.table, self.path)
         state = State(self.state, retention_seconds(self.table.table_properties))
-        handler = AutoCdcHandler(self.args, self.path, state, transaction.app_id)
-        return FlowMetrics(cdc=handler.apply(events, transaction.version))
+        return FlowMetrics(cdc=AutoCdcHandler(self.args, self.path, state).apply(events, transaction))
 
 
 def apply(run: FlowRun, table: Table, declared: AutoCdcFlow) -> FlowMetrics:
@@ -81,27 +77,13 @@ def apply(run: FlowRun, table: Table, declared: AutoCdcFlow) -> FlowMetrics:
         rows = evaluate(run, lambda: reader.table(declared.source))
         return rows if table.expectations else to_flat_events(rows, target.args)
 
-    def stream() -> FlowMetrics:
-        with ThreadPoolExecutor(1) as beside:
-            beside.submit(_read_log_ahead, session, target.path)
-            return microbatches.stream(run, source, write)
-
     if not declared.once:
-        return stream()
+        return microbatches.stream(run, source, write)
     if run.flow.streaming:
-        return run.checkpoint.once(stream)
+        return run.checkpoint.once(lambda: microbatches.stream(run, source, write))
     return run.checkpoint.once(lambda: write(tuned(source()), TransactionId(run.checkpoint.app_id(), 0)))
 
 
 def retention_seconds(table_properties: Mapping[str, str]) -> int:
     """Seconds for which a tombstone is retained, counted from when the delete was applied."""
     return next((int(table_properties[name]) for name in _RETENTION if name in table_properties), _TWO_DAYS)
-
-
-def _read_log_ahead(session: SparkSession, path: Path) -> None:
-    """Let Delta read the table's log, with which every write starts, while Spark still starts the stream.
-
-    An error here is an error of the write as well, and is reported there.
-    """
-    if delta_log.file_count(path) <= _FEW_FILES:
-        session.read.format("delta").load(str(path)).inputFiles()
