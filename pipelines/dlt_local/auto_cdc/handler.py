@@ -87,13 +87,11 @@ class AutoCdcHandler:
         return Batch(flat, measure(flat, self._args))
 
     def _known(self, batch: Batch, ledger: Ledger) -> "_Known":
-        session = batch.flat.sparkSession
         # Entries say what the target reflects, and of an interrupted batch nobody knows; facts are true all the same.
-        log = self._state.log.read(session, without=ledger.interrupted if self._args.is_latest else ())
+        log = self._state.log.read(batch.flat.sparkSession, without=ledger.interrupted if self._args.is_latest else ())
         return _Known(
             ledger,
             log,
-            self._target.read(session),
             is_empty=log is None and not delta_log.has_rows(self._target.path),
             truncated_at=self._truncated_at(batch),
         )
@@ -123,12 +121,14 @@ class AutoCdcHandler:
             rows = KnownRows(known.log, self._state.expired, known.truncated_at, is_above, may_have_more)
             reconciled = latest_row.reconcile(batch, rows, args, cache)
         elif chosen is Reconciler.IN_ORDER_HISTORY:
-            target = known.target.where(F.lit(False)) if known.is_empty else known.target
-            reconciled = in_order_history.reconcile(batch, target, args, cache)
+            stored = self._target.read(batch.flat.sparkSession)
+            stored = stored.where(F.lit(False)) if known.is_empty else stored
+            reconciled = in_order_history.reconcile(batch, stored, args, cache)
         if reconciled is None:
             chosen = Reconciler.GENERAL_FOLD
-            implies = args.scd_type == 2 and not known.is_empty
-            facts = KnownFacts(known.target if implies else None, known.log, self._state.expired, known.truncated_at)
+            implies_facts = args.scd_type == 2 and not known.is_empty
+            stored_rows = self._target.read(batch.flat.sparkSession) if implies_facts else None
+            facts = KnownFacts(stored_rows, known.log, self._state.expired, known.truncated_at)
             reconciled = general_fold.reconcile(batch, facts, args, cache)
         _LOG.debug("%s: reconciled by %s", args.target, chosen.value)
         return reconciled
@@ -175,7 +175,6 @@ class _Known:
 
     ledger: Ledger
     log: DataFrame | None
-    target: DataFrame
     is_empty: bool
     """Neither state nor target has anything."""
     truncated_at: DataFrame | None
