@@ -1,7 +1,7 @@
 """AUTO CDC under random histories: what must hold of every target, whatever its events and their batches.
 
 All histories go through one pipeline, in a few updates with many flows. AUTO_CDC_HISTORIES says how many,
-AUTO_CDC_SEED which; a failure tells its seed and the command that runs it again.
+AUTO_CDC_SEED which; a failure reports its seed and the command that repeats it.
 """
 
 import logging
@@ -96,7 +96,7 @@ _RECOMPUTED: Mapping[str, Callable[[Tables], list[Row]]] = {
     "numbered": _numbered,
     "with_b": _with_b,
 }
-"""Views that can follow their source, and how they are worked out from it."""
+"""Views that can be refreshed incrementally, and how Python recomputes them."""
 
 
 class _Choices(logging.Handler):
@@ -176,13 +176,13 @@ def test_type_1_has_the_open_rows_of_type_2(ran: HistoryPipeline) -> None:
 
 
 @pytest.mark.parametrize("name", _RECOMPUTED)
-def test_a_view_that_followed_the_changes_is_the_view_worked_out_anew(ran: HistoryPipeline, name: str) -> None:
+def test_an_incrementally_refreshed_view_equals_a_full_recompute(ran: HistoryPipeline, name: str) -> None:
     for number, tables in enumerate(ran.after):
         expected, got = _RECOMPUTED[name](tables), tables[name]
         assert not difference(expected, got), f"{name} after update {number}, {_AGAIN}\n{difference(expected, got)}"
 
 
-def test_views_follow_the_changes_where_they_can(ran: HistoryPipeline) -> None:
+def test_views_are_refreshed_incrementally_where_they_can_be(ran: HistoryPipeline) -> None:
     views = ran.storage / "tables" / "default"
     last = {name: _operations(views / name)[-1] for name in (*_RECOMPUTED, "summed")}
     assert last == {**dict.fromkeys(_RECOMPUTED, "MERGE"), "summed": "WRITE"}

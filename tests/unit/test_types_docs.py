@@ -21,8 +21,8 @@ def test_a_page_is_what_the_code_makes(page: str, text: str) -> None:
 
 
 def test_every_type_has_a_line() -> None:
-    told = {re.match(r"\| `(\w+)", line)[1] for line in made("types.md").splitlines()[2:]}  # type: ignore[index]
-    assert told == set(known_types())
+    listed = {re.match(r"\| `(\w+)", line)[1] for line in made("types.md").splitlines()[2:]}  # type: ignore[index]
+    assert listed == set(known_types())
 
 
 def test_every_reason_has_a_line() -> None:

@@ -1,4 +1,4 @@
-"""The arguments of one AUTO CDC flow, resolved against its source's columns: nothing downstream asks again."""
+"""The arguments of one AUTO CDC flow, validated once against its source's columns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ class ChangeArgs:
     source_columns: StructType
     """The columns that this flow gives the target, in the source's order."""
     columns: StructType
-    """The columns that an event's row has. SCD type 1: those of the source, so that an update leaves others alone.
-    SCD type 2: all the target has, since a version may have to be written anew; what the source lacks is null."""
+    """The columns of an event's row. SCD type 1: those of the source, so an update leaves other columns alone.
+    SCD type 2: all of the target, because a version may have to be rewritten; columns not in the source are null."""
     sequence_type: DataType
     scd_type: Literal[1, 2]
     tracked: tuple[str, ...]
@@ -43,12 +43,12 @@ class ChangeArgs:
 
     @property
     def is_partial(self) -> bool:
-        """True where an event may say nothing about some columns, so that older events show through."""
+        """True if an event need not set every column, so values of older events show through."""
         return bool(self.ignore_null) or self.columns_to_update is not None
 
     @property
     def is_latest(self) -> bool:
-        """True where of each key only the last event counts: SCD type 1 with whole rows."""
+        """True if only the last event of each key counts: SCD type 1 with whole rows."""
         return self.scd_type == 1 and not self.is_partial
 
     @property
@@ -64,7 +64,7 @@ class ChangeArgs:
 
     @property
     def target_schema(self) -> StructType:
-        """The target's columns, for SCD type 2 with the interval behind them."""
+        """The target's columns; for SCD type 2 the interval comes last."""
         columns = [StructField(field.name, field.dataType, True) for field in self.columns.fields]
         if self.scd_type == 2:
             columns += [StructField(START_AT, self.sequence_type), StructField(END_AT, self.sequence_type)]
@@ -101,7 +101,9 @@ def resolve(flow: AutoCdcFlow, source: DataFrame) -> ChangeArgs:
             "boolean",
             "void",
         ):
-            check.refuse("AUTOCDC_NON_BOOLEAN_CONDITION", f"`{argument}` is no condition: it is not true or false")
+            check.refuse(
+                "AUTOCDC_NON_BOOLEAN_CONDITION", f"`{argument}` is not a condition: it is neither true nor false"
+            )
     to_update = check.existing("columns_to_update", (flow.columns_to_update,)) if flow.columns_to_update else None
     not_keys = tuple(name for name in names if name not in keys)
     selected = StructType([field for field in source.schema.fields if field.name in names])
@@ -125,7 +127,7 @@ def resolve(flow: AutoCdcFlow, source: DataFrame) -> ChangeArgs:
 
 
 def for_target(args: ChangeArgs, target: StructType) -> ChangeArgs:
-    """The same flow once its target's columns are known, which other flows and earlier updates have a say in."""
+    """The same flow with its target's columns, which other flows and earlier updates may have added to."""
     if args.scd_type == 1:
         return args
     columns = StructType([field for field in target.fields if field.name not in (START_AT, END_AT)])
@@ -191,16 +193,16 @@ class _Check:
         raise DeclarationError(condition, f"target {self.flow.target}: {message}", self.flow.location, fix)
 
     def existing(self, argument: str, wanted: Iterable[str] | None) -> tuple[str, ...] | None:
-        """The columns as the source spells them; Spark does not look at the case of names."""
+        """The columns as the source spells them; Spark ignores the case of names."""
         if wanted is None:
             return None
         by_folded = {name.lower(): name for name in self.names}
         missing = [name for name in wanted if name.lower() not in by_folded]
         if missing:
-            told = ", ".join(f"`{name}`{did_you_mean(name, self.names)}" for name in missing)
+            named = ", ".join(f"`{name}`{did_you_mean(name, self.names)}" for name in missing)
             self.refuse(
                 "AUTOCDC_COLUMNS_NOT_FOUND_IN_SCHEMA",
-                f"`{argument}` names {told}, not a column of {self.flow.source}: {', '.join(self.names)}",
+                f"`{argument}` names {named}, which is not a column of {self.flow.source}: {', '.join(self.names)}",
             )
         return tuple(by_folded[name.lower()] for name in wanted)
 
@@ -225,7 +227,7 @@ class _Check:
         if taken:
             self.refuse(
                 "AUTOCDC_RESERVED_COLUMN_NAME_PREFIX_CONFLICT",
-                f"the source has {', '.join(taken)}, a name that APPLY CHANGES gives itself",
+                f"the source has {', '.join(taken)}, a name reserved by AUTO CDC",
                 "rename it in the source, or leave it out by except_column_list",
             )
 

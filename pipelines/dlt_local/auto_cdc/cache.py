@@ -8,7 +8,7 @@ from dlt_local.spark.jvm import release_checkpoint
 
 
 class Cache:
-    """Frames that are computed once and let go of together."""
+    """Frames that are computed once and released together."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
@@ -22,13 +22,13 @@ class Cache:
     def keep(self, frame: DataFrame) -> DataFrame:
         """The frame, computed at most once.
 
-        As rows, not as Spark's cache with its columns: making those costs more than all that they save here. And what
-        is kept this way stands when a table that it was read from is written.
+        Kept as rows: converting them to the columns of Spark's cache costs more than it saves here. And unlike a
+        cached frame, it is not recomputed when a table that it was read from is written.
         """
         return self._keep(frame, at_once=False)
 
     def compute(self, frame: DataFrame) -> DataFrame:
-        """The same, computed before this returns: what is observed of the frame is told then."""
+        """The same, computed before this returns, so what is observed of the frame is known."""
         return self._keep(frame, at_once=True)
 
     def _keep(self, frame: DataFrame, at_once: bool) -> DataFrame:

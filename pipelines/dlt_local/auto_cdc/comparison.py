@@ -1,4 +1,4 @@
-"""How rows are compared: an order for every type, and a fingerprint that tells a duplicate from a tie."""
+"""How rows are compared: an order for every type, and a fingerprint that distinguishes a duplicate from a tie."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F

@@ -12,15 +12,15 @@ class CdcMetrics:
     num_deleted_rows: int = 0
     num_events: int = 0
     num_late_events: int = 0
-    """Events older than what the target already knew of their key. SCD type 1 counts those of keys for which the
-    batch has nothing newer."""
+    """Events older than what the target already reflects of their key. SCD type 1: of keys for which the batch has
+    nothing newer."""
     num_duplicate_events: int = 0
     """Events delivered before with the same sequence, kind and row. SCD type 1: at a key's last sequence."""
     num_ties: int = 0
     """Different events with the same key and sequence. SCD type 1: at a key's last sequence."""
     num_out_of_order_keys: int | None = None
-    """Keys whose last event to arrive in the batch is not the last in sequence; None where it is not counted, as for
-    SCD type 1, which drops the older events of a key before it brings them together."""
+    """Keys whose last event to arrive in the batch is not the last in sequence. None if not counted: SCD type 1 drops a
+    key's older events before it shuffles."""
 
     def __add__(self, other: "CdcMetrics") -> "CdcMetrics":
         return CdcMetrics(*(_sum(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))

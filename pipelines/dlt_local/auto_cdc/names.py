@@ -16,7 +16,7 @@ AUTHORED = f"{OWN_PREFIX}authored"
 ARRIVED = f"{OWN_PREFIX}arrived"
 """bigint: order of arrival inside one batch; only compared, never stored."""
 HASH = f"{OWN_PREFIX}hash"
-"""bigint: fingerprint of ROW, which tells a duplicate from a tie without reading the target."""
+"""bigint: fingerprint of ROW, which distinguishes a duplicate from a tie without reading the target."""
 WRITTEN_AT = f"{OWN_PREFIX}written_at"
 """timestamp: when the auxiliary state got the entry; a tombstone expires by it."""
 
