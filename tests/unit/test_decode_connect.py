@@ -1,5 +1,6 @@
 """Decoding under Spark Connect: the plan is built on the client, with the same result as a classic session."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,11 @@ spark.stop()
 
 def test_a_connect_session_decodes_the_same() -> None:
     paths = f"import sys; sys.path[:0] = [{str(ROOT / 'pipelines')!r}, {str(ROOT)!r}]\n"
-    run = subprocess.run([sys.executable, "-c", paths + PROGRAM], capture_output=True, text=True, check=False)
+    # With this variable pyspark lets the server choose a free port; otherwise it is always 15002.
+    environment = {**os.environ, "SPARK_TESTING": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", paths + PROGRAM], capture_output=True, text=True, check=False, env=environment
+    )
     assert run.returncode == 0, run.stderr[-3000:]
     row = '[1, "0.0000001123", "2018-07-13 11:23:45.340123", "10:23:45.6789012", "00FF10", "5"]'
     assert run.stdout.strip().splitlines()[-1] == f'[{row}, {row}, ["WRONG_TYPE"]]'
