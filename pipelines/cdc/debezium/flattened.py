@@ -20,8 +20,8 @@ _STARTS_WITH_SCHEMA = r'^\s*\{\s*"schema"\s*:\s*[{n]'
 def parse(value: Column, table: TableSpec) -> Column:
     """The value parsed, for `open_parts`.
 
-    >>> evaluate(content(parse(F.lit('{"id": 1, "__op": "c"}'), orders)).payload)
-    {'id': '1', '__op': 'c'}
+    >>> evaluate(content(parse(F.lit('{"id": 1}'), orders)).payload)
+    {'id': '1'}
     """
     text = value.cast("string")
     bare = F.concat(F.lit(f'{{"{PAYLOAD}":'), text, F.lit("}"))

@@ -32,8 +32,8 @@ def encoded(text: str, mode: BinaryMode) -> str:
 def from_base64(text: Column) -> Column:
     """The bytes of a base64 text, padded or not; null if it is not base64.
 
-    >>> evaluate(from_base64(F.lit("AP8Q"))), evaluate(from_base64(F.lit("AP8*")))
-    (bytearray(b'\\x00\\xff\\x10'), None)
+    >>> evaluate(F.hex(from_base64(F.lit("AP8Q")))), evaluate(from_base64(F.lit("AP8*")))
+    ('00FF10', None)
     """
     return F.try_to_binary(text, F.lit("base64"))
 
