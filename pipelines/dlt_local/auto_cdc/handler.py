@@ -82,7 +82,7 @@ class AutoCdcHandler:
 
     def _prepare(self, flat: DataFrame, cache: Cache) -> Batch:
         if self._args.is_latest:
-            return latest_row.prepare(flat, self._args, cache)
+            return latest_row.prepare(flat, self._args, cache, is_first=self._state.log.is_empty)
         flat = cache.keep(with_arrival(flat))
         return Batch(flat, measure(flat, self._args))
 

@@ -41,7 +41,7 @@ from dlt_local.auto_cdc.names import (
     scratch,
 )
 from dlt_local.auto_cdc.reconciled import Reconciled, RowChanges
-from dlt_local.auto_cdc.validation import Batch, BatchStatistics, aggregated, null_aggregates
+from dlt_local.auto_cdc.validation import Batch, BatchStatistics, aggregated, measure, null_aggregates
 from dlt_local.spark.observations import observed_metrics
 
 
@@ -75,8 +75,15 @@ class KnownRows:
         return self.entries is not None and not (self.is_in_order and self.truncated_at is None)
 
 
-def prepare(flat: DataFrame, args: ChangeArgs, cache: Cache) -> LatestBatch:
-    """Reduce and measure a batch in one pass: reading it once more would cost as much as reducing it."""
+def prepare(flat: DataFrame, args: ChangeArgs, cache: Cache, is_first: bool) -> LatestBatch:
+    """Reduce and measure a batch in one pass: reading it once more would cost as much as reducing it.
+
+    Args:
+        flat: flat events.
+        args: the flow's.
+        cache: where frames are kept.
+        is_first: nothing is known of the target yet, so the batch is a snapshot, most likely.
+    """
     truncates = truncate_nulls = 0
     if args.apply_as_truncates is not None:
         flat = cache.keep(flat)
@@ -87,7 +94,10 @@ def prepare(flat: DataFrame, args: ChangeArgs, cache: Cache) -> LatestBatch:
             F.count_if(has_null_sequence(args)).alias("null_sequences"),
         )
         truncates, truncate_nulls = found["truncates"], found["null_sequences"]
-    last, statistics = _reduce(flat.where(F.col(OP) != TRUNCATE) if truncates else flat, args, cache)
+    rows = flat.where(F.col(OP) != TRUNCATE) if truncates else flat
+    if is_first:
+        rows = cache.compute(rows)
+    last, statistics = (_single_events(rows, args) if is_first else None) or _reduce(rows, args, cache)
     with_truncates = replace(
         statistics,
         events=statistics.events + truncates,
@@ -95,6 +105,15 @@ def prepare(flat: DataFrame, args: ChangeArgs, cache: Cache) -> LatestBatch:
         null_sequences=statistics.null_sequences + truncate_nulls,
     )
     return LatestBatch(flat, with_truncates, last)
+
+
+def _single_events(flat: DataFrame, args: ChangeArgs) -> tuple[DataFrame, BatchStatistics] | None:
+    """The events of a batch without two of the same key; None if it has. Counting keys is half the work of grouping."""
+    statistics = measure(flat, args)
+    if flat.select(*flat_key(args)).distinct().count() < statistics.events:
+        return None
+    events = assembled(flat, args)
+    return events.select(KEY, SEQ, OP, ROW, fingerprint(F.col(ROW), args.columns).alias(HASH)), statistics
 
 
 def _reduce(flat: DataFrame, args: ChangeArgs, cache: Cache) -> tuple[DataFrame, BatchStatistics]:

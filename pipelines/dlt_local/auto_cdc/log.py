@@ -137,6 +137,11 @@ class Log:
             elif path.suffix == ".parquet":
                 path.unlink()
 
+    @property
+    def is_empty(self) -> bool:
+        """True before anything was appended."""
+        return not _PartList.read(self._list).parts and not (self.folder / "_delta_log").exists()
+
     def growth(self) -> Growth:
         """How it has grown since it was last compacted."""
         first, *others = [part.rows for part in _PartList.read(self._list).parts.values()] or [0]
