@@ -209,17 +209,21 @@ def reconcile(batch: LatestBatch, known: KnownRows, args: ChangeArgs, cache: Cac
     changes = RowChanges(rows, found["inserted"], found["replaced"], found["removed"], found["compared"])
     if truncates_rows:
         changes = _with_truncated_rows(changes, known, cache)
-    late = assembled(batch.flat, args).join(planned.where(IS_LATE).select(KEY), KEY, "left_semi")
     return Reconciled(
         changes,
         planned.where(REMEMBERED).select(KEY, SEQ, OP, HASH) if found["remembered"] else None,
         CdcMetrics(
             num_events=batch.statistics.events,
-            num_late_events=late.count() if found["late"] else 0,
+            num_late_events=_count_late(batch, planned, args) if found["late"] else 0,
             num_duplicate_events=batch.statistics.duplicates + found["duplicates"],
             num_ties=batch.statistics.ties,
         ),
     )
+
+
+def _count_late(batch: LatestBatch, planned: DataFrame, args: ChangeArgs) -> int:
+    events = assembled(batch.flat, args)
+    return events.join(planned.where(IS_LATE).select(KEY), KEY, "left_semi").count()
 
 
 def with_known(last: DataFrame, known: KnownRows, args: ChangeArgs) -> DataFrame:

@@ -36,11 +36,6 @@ class RowChanges:
         """How many rows change."""
         return self.inserted + self.replaced + self.removed + self.compared
 
-    @property
-    def only_inserts(self) -> bool:
-        """True if nothing stored changes."""
-        return self.count == self.inserted
-
 
 @dataclass(frozen=True)
 class Reconciled:
