@@ -7,6 +7,7 @@ to `end`, the same batch again leaves target and state as if nothing had happene
 """
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,13 +15,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dlt_local import failpoints
-from dlt_local.auto_cdc import general_fold, in_order_history, latest_row, strategies, writers
+from dlt_local.auto_cdc import general_fold, in_order_history, last_events, latest_row, strategies, writers
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.cache import Cache
 from dlt_local.auto_cdc.events import sequence, with_arrival
 from dlt_local.auto_cdc.general_fold import KnownFacts
 from dlt_local.auto_cdc.high_watermark import Position
-from dlt_local.auto_cdc.latest_row import KnownRows, LatestBatch
+from dlt_local.auto_cdc.last_events import LatestBatch
+from dlt_local.auto_cdc.latest_row import KnownRows
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import OP, SEQ, TRUNCATE, TRUNCATED_AT
 from dlt_local.auto_cdc.reconciled import Reconciled, RowChanges
@@ -62,7 +64,7 @@ class AutoCdcHandler:
         Raises:
             FlowError: a key or a sequence is null; nothing is written.
         """
-        with Cache() as cache:
+        with Cache() as cache, ThreadPoolExecutor(1) as beside:
             batch = self._prepare(flat, cache)
             validate(batch, self._args)
             if not batch.statistics.events:
@@ -72,9 +74,14 @@ class AutoCdcHandler:
             reconciled = self._reconcile(batch, known, cache)
             self._state.begin(transaction, self._high_watermark(batch, known))
             failpoints.reach("cdc.before")
-            self._remember(batch, reconciled, transaction, is_retry=transaction in ledger.interrupted)
+            is_retry = transaction in ledger.interrupted
+            remembered = beside.submit(self._remember, batch, reconciled, transaction, is_retry)
+            if not self._args.is_latest:
+                # A retry must find every fact that the target's new rows rest on. Entries only count after `end`.
+                remembered.result()
             failpoints.reach("cdc.between")
             written = self._write(reconciled.changes, transaction)
+            remembered.result()
             failpoints.reach("cdc.after")
             self._state.end(transaction)
         self._state.compact_if_due(flat.sparkSession, self._args)
@@ -82,7 +89,7 @@ class AutoCdcHandler:
 
     def _prepare(self, flat: DataFrame, cache: Cache) -> Batch:
         if self._args.is_latest:
-            return latest_row.prepare(flat, self._args, cache, is_first=self._state.log.is_empty)
+            return last_events.prepare(flat, self._args, cache, is_first=self._state.log.is_empty)
         flat = cache.keep(with_arrival(flat))
         return Batch(flat, measure(flat, self._args))
 

@@ -1,10 +1,11 @@
 """AUTO CDC: applies a flow's change events to its target."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs, for_target
@@ -12,7 +13,7 @@ from dlt_local.auto_cdc.events import to_flat_events
 from dlt_local.auto_cdc.handler import AutoCdcHandler
 from dlt_local.auto_cdc.state import State
 from dlt_local.declarations.elements import AutoCdcFlow, Table
-from dlt_local.delta import tables
+from dlt_local.delta import delta_log, tables
 from dlt_local.delta.transaction import TransactionId
 from dlt_local.flows import expectations, microbatches
 from dlt_local.flows.context import FlowRun
@@ -25,6 +26,8 @@ _RETENTION = (
     "pipelines.applyChanges.tombstoneGCThresholdInSeconds",
 )
 _TWO_DAYS = 172_800
+_FEW_FILES = 1000
+"""Files up to which a table's log is read ahead: reading it means listing them all."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,25 @@ def apply(run: FlowRun, table: Table, declared: AutoCdcFlow) -> FlowMetrics:
         rows = evaluate(run, lambda: reader.table(declared.source))
         return rows if table.expectations else to_flat_events(rows, target.args)
 
+    def stream() -> FlowMetrics:
+        with ThreadPoolExecutor(1) as beside:
+            beside.submit(_read_log, session, target.path)
+            return microbatches.stream(run, source, write)
+
     if not declared.once:
-        return microbatches.stream(run, source, write)
+        return stream()
     if run.flow.streaming:
-        return run.checkpoint.once(lambda: microbatches.stream(run, source, write))
+        return run.checkpoint.once(stream)
     return run.checkpoint.once(lambda: write(tuned(source()), TransactionId(run.checkpoint.app_id(), 0)))
+
+
+def _read_log(session: SparkSession, table: Path) -> None:
+    """Have Delta read the table's log, with which every write begins, while the stream is still starting.
+
+    It is kept in memory, which is all that is wanted: an error here is an error of the write too, and raised there.
+    """
+    if delta_log.file_count(table) <= _FEW_FILES:
+        session.read.format("delta").load(str(table)).inputFiles()
 
 
 def retention_seconds(table_properties: Mapping[str, str]) -> int:
