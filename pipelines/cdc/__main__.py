@@ -3,9 +3,10 @@
 import click
 
 from cdc.connector_check.command import check_connector
+from cdc.plan.command import plan
 from cdc.spec.commands import check, reference, scaffold, schemas
 
-COMMANDS = (check, check_connector, scaffold, schemas, reference)
+COMMANDS = (check, check_connector, plan, scaffold, schemas, reference)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -19,6 +19,8 @@ POINTS = (
     "cdc.after",
     "progress.before",
     "progress.after",
+    "rebuild.built",
+    "rebuild.replacing",
     "events.before",
     "events.after",
 )

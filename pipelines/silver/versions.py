@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, load_tables, sequence
+from cdc import TableSpec, definition, load_tables, sequence
 from cdc.names import COLUMNS_TO_UPDATE, IS_DELETE, changes_dataset, target_columns, versions_dataset
 
 
@@ -12,7 +12,10 @@ def declare(table: TableSpec) -> None:
         name=versions_dataset(table),
         comment=table.comment or f"Versions of {table.source}",
         cluster_by=list(table.cluster_by) or None,
-        table_properties={"pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds)},
+        table_properties={
+            "pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds),
+            **definition.of_versions(table),
+        },
     )
     dp.create_auto_cdc_flow(
         target=versions_dataset(table),

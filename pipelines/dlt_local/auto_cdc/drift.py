@@ -59,7 +59,7 @@ def check(args: ChangeArgs, folder: Path, location: SourceLocation) -> None:
                 f"AUTOCDC_INVALID_STATE.{condition}",
                 f"target {args.target} was built with {what} {before}, but flow `{args.flow}` now has {after}",
                 location,
-                f"undo the change, or rebuild the target with --full-refresh {args.target}",
+                f"undo the change, or rebuild the target with --rebuild {args.target}",
             )
 
 

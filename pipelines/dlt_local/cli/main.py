@@ -45,6 +45,9 @@ def run(options: Options, selection: Selection, continuous: bool, trigger_interv
     """Run one update. The exit status is 0 only if it completes."""
     chosen = settings(options)
     chosen.check_secrets()
+    if continuous and selection.rebuild:
+        message = "--rebuild ends when everything is rebuilt: run it without --continuous first"
+        raise click.UsageError(message)
     if chosen.continuous and not continuous:
         click.echo(
             "The bundle sets `continuous: true`, but this is a single update; pass --continuous to keep it running."
@@ -55,7 +58,9 @@ def run(options: Options, selection: Selection, continuous: bool, trigger_interv
             # Starting Spark replaces the Ctrl-C handler, so it has to happen before ours is installed.
             _ = pipeline.spark
             stop = stop_on_signal(lambda text: click.echo(text, err=True))
-            pipeline.run_continuously(stop, trigger_interval, **vars(selection))
+            pipeline.run_continuously(
+                stop, trigger_interval, selection.refresh, selection.full_refresh, selection.full_refresh_all
+            )
         else:
             pipeline.run(**vars(selection))
     finally:

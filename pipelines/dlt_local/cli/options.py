@@ -78,6 +78,13 @@ _SELECTION = (
         help="Delete the rows and state of these datasets and rebuild them.",
     ),
     click.option("--full-refresh-all", is_flag=True, help="Rebuild all datasets."),
+    click.option(
+        "--rebuild",
+        multiple=True,
+        callback=_names,
+        metavar="A,B",
+        help="Build these, what they are made from and what is made from that, beside their stored rows.",
+    ),
 )
 
 

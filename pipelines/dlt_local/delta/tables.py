@@ -5,7 +5,7 @@ from pathlib import Path
 from delta.tables import DeltaTable, DeltaTableBuilder
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampNTZType
 
 from dlt_local import failpoints
 from dlt_local.declarations.ddl import is_generated
@@ -15,6 +15,7 @@ from dlt_local.errors import FlowError
 from dlt_local.names import literal, parts, quote
 
 CHANGE_FEED = "delta.enableChangeDataFeed"
+_TIMESTAMP_NTZ = "delta.feature.timestampNtz"
 _NO_STATISTICS = "delta.dataSkippingNumIndexedCols"
 _DELETION_VECTORS = "delta.enableDeletionVectors"
 # Rewriting the files of a small table is as fast as deletion vectors, and any Delta reader can read it. In a large one
@@ -29,6 +30,18 @@ def stored_schema(session: SparkSession, path: Path) -> StructType | None:
     return delta_log.schema(path) or session.read.format("delta").load(str(path)).schema
 
 
+def stored_properties(session: SparkSession, path: Path) -> dict[str, str]:
+    """The properties of the Delta table at ``path``; empty if there is no table."""
+    if not delta_log.exists(path):
+        return {}
+    if (properties := delta_log.properties(path)) or delta_log.schema(path) is not None:
+        return properties
+    # Other writers leave no checksum.
+    row = DeltaTable.forPath(session, str(path)).detail().select("properties").head()
+    assert row is not None
+    return dict(row["properties"])
+
+
 def materialize(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
     """Create the table, or add the columns that it does not have yet."""
     stored = stored_schema(session, path)
@@ -37,8 +50,27 @@ def materialize(session: SparkSession, table: Table, schema: StructType, path: P
         _create(DeltaTable.createIfNotExists(session), table, schema, path)
         failpoints.reach("table.created")
     elif not _covers(stored, schema):
+        _support_types(session, schema, path)
         empty = session.createDataFrame([], schema)
         empty.write.format("delta").mode("append").option("mergeSchema", "true").save(str(path))
+
+
+def _support_types(session: SparkSession, schema: StructType, path: Path) -> None:
+    """Turn on the table features that new columns need; Delta does it by itself only when it creates a table."""
+    if _has_timestamp_ntz(schema):
+        session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({literal(_TIMESTAMP_NTZ)} = 'supported')")
+
+
+def _has_timestamp_ntz(type_: DataType) -> bool:
+    match type_:
+        case StructType():
+            return any(_has_timestamp_ntz(field.dataType) for field in type_.fields)
+        case ArrayType():
+            return _has_timestamp_ntz(type_.elementType)
+        case MapType():
+            return _has_timestamp_ntz(type_.keyType) or _has_timestamp_ntz(type_.valueType)
+        case _:
+            return isinstance(type_, TimestampNTZType)
 
 
 def _create(builder: DeltaTableBuilder, table: Table, schema: StructType, path: Path) -> None:
@@ -99,7 +131,7 @@ def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWr
     """
     if table.schema is not None and any(is_generated(field) or not field.nullable for field in schema.fields):
         message = "its schema has changed, and NOT NULL or generated columns can only be set when a table is created"
-        raise FlowError("SCHEMA_CHANGED", str(table.name), message, f"rebuild it with --full-refresh {table.name}")
+        raise FlowError("SCHEMA_CHANGED", str(table.name), message, f"rebuild it with --rebuild {table.name}")
     declared = {field.name.lower(): field for field in schema.fields}
     described = [
         F.col(quote(name)).alias(name, metadata={"comment": comment}) if comment else F.col(quote(name))

@@ -1,11 +1,13 @@
 """A pipeline's graph as frozen values: its datasets in order, each with its flows, inputs and schema."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pyspark.sql.types import StructType
 
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.declarations.elements import Dataset, Flow, QueryFlow, View
+from dlt_local.errors import DeclarationError
 from dlt_local.names import TableName
 
 
@@ -67,6 +69,8 @@ class Graph:
     nodes: tuple[Node, ...]
     notices: tuple[str, ...]
     """What the declarations ask for that has no effect here."""
+    refused: Mapping[str, DeclarationError] = field(default_factory=dict)
+    """Datasets whose stored rows cannot take what their flows would write now; the others can run."""
 
     def __getitem__(self, name: str) -> Node:
         return next(node for node in self.nodes if node.name == name)

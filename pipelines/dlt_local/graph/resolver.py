@@ -45,7 +45,7 @@ def resolve(
         for dataset in datasets:
             resolver.try_resolve(dataset)
     catalog.clear()
-    graph = Graph(tuple(resolver.nodes.values()), tuple(registry.notices))
+    graph = Graph(tuple(resolver.nodes.values()), tuple(registry.notices), resolver.refused)
     return graph, [*resolver.faults, *unknown_targets(registry)]
 
 
@@ -53,6 +53,7 @@ class _Resolver:
     def __init__(self, context: ResolutionContext) -> None:
         self.nodes: dict[TableName | str, Node] = {}
         self.faults: list[Exception] = []
+        self.refused: dict[str, DeclarationError] = {}
         self._context = context
         self._evaluator = Evaluator(context, self._require)
         self._flows = FlowResolver(context, self._evaluator, self._require)
@@ -131,7 +132,13 @@ class _Resolver:
         kind = table.kind or ("streaming table" if flows[0].streaming else "materialized view")
         check_flows(table, kind, flows)
         stored = self._context.stored.get(table.name) if kind == "streaming table" else None
-        schema = table_schema(table, flows, stored, declared)
+        schema = table_schema(table, flows, None, declared)
+        if stored is not None:
+            try:
+                schema = table_schema(table, flows, stored, declared)
+            except DeclarationError as conflict:
+                # What the table has stored stops this table only, and what depends on it.
+                self.refused[str(table.name)] = conflict
         # Those of an AUTO CDC target are conditions on its source, and were checked with the flow.
         if table.expectations and all(isinstance(flow.flow, QueryFlow) for flow in flows):
             check_expectations(table, self._context.catalog.session.createDataFrame([], schema))

@@ -110,7 +110,7 @@ def _merge_types(table: Table, path: str, old: DataType, new: DataType) -> DataT
     if old.simpleString() != new.simpleString():
         expected, found = old.simpleString(), new.simpleString()
         message = f"{table.name}: column `{path}` is {expected} in the table and {found} in the query"
-        fix = f"cast it to {expected}, or rebuild the table with --full-refresh {table.name}"
+        fix = f"cast it to {expected}, or rebuild the table with --rebuild {table.name}"
         raise DeclarationError("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", message, table.location, fix)
     return old
 

@@ -76,7 +76,7 @@ def check_nested_fields(flow: Flow, changes: ChangeArgs, stored: StructType) -> 
     missing = [path for name in new if name in old for path in missing_nested(old[name], new[name], name)]
     if missing:
         message = f"target {changes.target} has {', '.join(missing)}, missing from the source of flow `{flow.name}`"
-        fix = f"add the field to the source (null where unknown), or rebuild with --full-refresh {changes.target}"
+        fix = f"add the field to the source (null where unknown), or rebuild with --rebuild {changes.target}"
         raise DeclarationError("INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA", message, flow.location, fix)
 
 

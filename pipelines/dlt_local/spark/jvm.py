@@ -123,3 +123,14 @@ def is_empty(observation: Observation) -> bool:
 def release_checkpoint(frame: DataFrame) -> None:
     """Free the blocks of a frame made by `DataFrame.localCheckpoint`."""
     frame._jdf.logicalPlan().rdd().unpersist(False)
+
+
+def forget_delta_log(session: SparkSession, path: Path) -> None:
+    """Drop what Delta keeps in memory of the table at ``path``, because another table has taken its place."""
+    _jvm(session).org.apache.spark.sql.delta.DeltaLog.invalidateCache(
+        session._jsparkSession, _hadoop_path(session, path)
+    )
+
+
+def _hadoop_path(session: SparkSession, path: Path) -> Any:
+    return _jvm(session).org.apache.hadoop.fs.Path(str(path))

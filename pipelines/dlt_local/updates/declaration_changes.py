@@ -1,46 +1,56 @@
-"""What has changed in the declarations since the last update: errors that need a full refresh, and notices."""
+"""What has changed in the declarations since the last update: datasets that need a rebuild, and notices."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from dlt_local.auto_cdc import drift
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import tables
 from dlt_local.delta.storage import Storage, read_json
 from dlt_local.errors import DeclarationError
-from dlt_local.graph.graph import Node, ResolvedFlow
+from dlt_local.flows.context import UpdateContext
+from dlt_local.graph.graph import Graph, Node
+from dlt_local.updates import row_definitions
 
 
-def incompatible_changes(nodes: Sequence[Node], storage: Storage) -> list[Exception]:
-    """Changes that cannot be applied to the stored tables of these datasets: one error each."""
-    errors: list[Exception] = []
+def refusals(nodes: Sequence[Node], graph: Graph, context: UpdateContext) -> dict[str, DeclarationError]:
+    """Datasets whose stored rows do not fit their declarations any more, each with the first reason.
+
+    Args:
+        nodes: those that run on top of their stored rows.
+        graph: the pipeline's graph.
+        context: the update's.
+    """
+    refused: dict[str, DeclarationError] = {}
     for node in nodes:
-        errors += _partitioning_change(node, storage)
-        for flow in node.flows:
-            errors += _auto_cdc_change(flow, storage)
-    return errors
+        try:
+            _check(node, graph, context)
+        except DeclarationError as error:
+            refused[node.name] = error
+    return refused
 
 
-def _auto_cdc_change(flow: ResolvedFlow, storage: Storage) -> list[Exception]:
-    if flow.changes is None:
-        return []
-    try:
-        drift.check(flow.changes, storage.auto_cdc(flow.changes.target), flow.flow.location)
-    except DeclarationError as error:
-        return [error]
-    return []
+def _check(node: Node, graph: Graph, context: UpdateContext) -> None:
+    # First, because it says what the user edited; the others say what follows from it.
+    if isinstance(node.dataset, Table) and node.kind == "streaming table":
+        row_definitions.check(context.session, node.dataset, context.path(node.dataset.name))
+        _check_partitioning(node, context.path(node.dataset.name))
+    if node.name in graph.refused:
+        raise graph.refused[node.name]
+    for flow in node.flows:
+        if flow.changes is not None:
+            drift.check(flow.changes, context.storage.auto_cdc(flow.changes.target), flow.flow.location)
 
 
-def _partitioning_change(node: Node, storage: Storage) -> list[Exception]:
-    dataset = node.dataset
-    if not isinstance(dataset, Table) or node.kind != "streaming table":
-        return []
-    stored = tables.repartitioned(dataset, storage.table(dataset.name, dataset.private))
+def _check_partitioning(node: Node, path: Path) -> None:
+    assert isinstance(node.dataset, Table)
+    stored = tables.repartitioned(node.dataset, path)
     if stored is None:
-        return []
-    old, new = (", ".join(columns) or "no column" for columns in (stored, dataset.partition_cols))
+        return
+    old, new = (", ".join(columns) or "no column" for columns in (stored, node.dataset.partition_cols))
     message = f"{node.name} is partitioned by {old}, but declared as partitioned by {new}"
-    fix = f"restore the old partition columns, or rebuild the table with --full-refresh {node.name}"
-    return [DeclarationError("PARTITIONING_CHANGED", message, dataset.location, fix)]
+    fix = f"restore the old partition columns, or rebuild the table with --rebuild {node.name}"
+    raise DeclarationError("PARTITIONING_CHANGED", message, node.dataset.location, fix)
 
 
 def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
@@ -51,9 +61,14 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
             continue
         last_run = (read_json(storage.progress(node.name)) or {}).get("queries", {})
         for flow in node.flows:
-            if last_run.get(flow.flow.name, flow.query) != flow.query:
+            # A row definition says whether an edit matters to the stored rows; then nothing is left to notice.
+            if last_run.get(flow.flow.name, flow.query) != flow.query and not _has_row_definition(node):
                 notices.append(
                     f"The query of flow `{flow.flow.name}` has changed: it applies to new rows of {node.name}; "
-                    f"existing rows stay as they are unless the table is rebuilt with --full-refresh {node.name}"
+                    f"existing rows stay as they are unless the table is rebuilt with --rebuild {node.name}"
                 )
     return notices
+
+
+def _has_row_definition(node: Node) -> bool:
+    return isinstance(node.dataset, Table) and row_definitions.DEFINITION in node.dataset.table_properties

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dlt_local.delta import rebuild
 from dlt_local.delta.storage import Storage
 from dlt_local.errors import LocalPipelineError, did_you_mean
 from dlt_local.flows.outcomes import Update, UpdateFailed
@@ -78,6 +79,7 @@ class LocalPipeline:
         refresh: Iterable[str] = (),
         full_refresh: Iterable[str] = (),
         full_refresh_all: bool = False,
+        rebuild: Iterable[str] = (),
     ) -> Update:
         """Run one update.
 
@@ -85,13 +87,15 @@ class LocalPipeline:
             refresh: run only these datasets and those of ``full_refresh``; by default all.
             full_refresh: delete the rows and state of these datasets and rebuild them.
             full_refresh_all: rebuild all datasets.
+            rebuild: build these datasets, what they are made from and what is made from that, beside their stored rows,
+                which stay readable and are replaced in the end. `orders` means every dataset of that name.
 
         Raises:
             UpdateFailed: a flow failed, or the declarations have errors (then nothing was written); it carries every
                 error.
             StorageInUse: another update is running on this storage.
         """
-        return self._update(Selection(tuple(refresh), tuple(full_refresh), full_refresh_all), None)
+        return self._update(Selection(tuple(refresh), tuple(full_refresh), full_refresh_all, tuple(rebuild)), None)
 
     def run_continuously(
         self,
@@ -127,6 +131,8 @@ class LocalPipeline:
             UpdateFailed: the declarations have errors; it carries all of them.
         """
         with resolved(self._definition(), self._sessions, Selection()) as current:
+            if current.graph.refused:
+                raise UpdateFailed(None, list(current.graph.refused.values()))
             return current.graph
 
     def table(self, name: str) -> DataFrame:
@@ -152,6 +158,7 @@ class LocalPipeline:
         try:
             with self.storage.locked():
                 self.storage.finish_resets()
+                rebuild.finish(self.storage)
                 return UpdateRun(self._definition(), self._sessions, selection, mode).run()
         except OSError as error:
             if not root_cause.is_disk_full(error):

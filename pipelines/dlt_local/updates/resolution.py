@@ -1,13 +1,12 @@
 """Resolves a pipeline's source files into graph, registry and catalog for the duration of a block."""
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
 
 from dlt_local.auto_cdc.snapshots import AppliedSnapshots
 from dlt_local.declarations import source_files
@@ -61,7 +60,7 @@ class ResolvedPipeline:
 def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Selection) -> Iterator[ResolvedPipeline]:
     """Load and resolve the source files; session settings and catalog are restored after the block.
 
-    Datasets that ``selection`` fully refreshes are resolved as if they had never been written.
+    Datasets that ``selection`` fully refreshes or rebuilds are resolved as if they had never been written.
 
     Raises:
         UpdateFailed: the declarations have errors; it carries all of them.
@@ -82,27 +81,31 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
 
 def _resolve(pipeline: PipelineDefinition, registry: Registry, catalog: Catalog, selection: Selection) -> Graph:
     load_errors = source_files.load(source_files.source_files(pipeline.sources), registry, pipeline.root_path)
-    kept = [name for name in registry.tables if not selection.resets(name, pipeline.schema)]
-    versions = {name: AppliedSnapshots(pipeline.storage.auto_cdc(name)).latest for name in kept}
-    schemas = _stored_schemas(pipeline, registry, catalog.session, selection)
-    graph, errors = resolver.resolve(registry, catalog, schemas, versions.get)
+    reset = {name for name in registry.tables if selection.resets(name, pipeline.schema)}
+    graph, errors = _resolve_without(reset, pipeline, registry, catalog)
+    if selection.rebuild and not load_errors and not errors:
+        # Which datasets are rebuilt follows from the graph, which does not depend on what is stored.
+        rebuilt = {node.dataset.name for node in selection.rebuilt(graph)}
+        graph, errors = _resolve_without(reset | rebuilt, pipeline, registry, catalog)
     if load_errors or errors:
         raise UpdateFailed(None, [*load_errors, *(each for each in errors if not _follows(each, load_errors))])
     return graph
 
 
-def _stored_schemas(
-    pipeline: PipelineDefinition, registry: Registry, session: SparkSession, selection: Selection
-) -> dict[TableName, StructType]:
+def _resolve_without(
+    reset: Collection[TableName | str], pipeline: PipelineDefinition, registry: Registry, catalog: Catalog
+) -> tuple[Graph, list[Exception]]:
+    """Resolve the graph as if ``reset`` had never been written."""
+    kept = [name for name in registry.tables if name not in reset]
+    versions = {name: AppliedSnapshots(pipeline.storage.auto_cdc(name)).latest for name in kept}
     schemas = {}
     for name in dict.fromkeys((*stored_tables.published(pipeline.storage), *registry.tables)):
-        if selection.resets(name, pipeline.schema):
-            continue
         private = name in registry.tables and registry.tables[name].private
-        schema = tables.stored_schema(session, pipeline.storage.table(name, private))
+        path = pipeline.storage.table(name, private)
+        schema = None if name in reset else tables.stored_schema(catalog.session, path)
         if schema is not None:
             schemas[name] = schema
-    return schemas
+    return resolver.resolve(registry, catalog, schemas, versions.get)
 
 
 def _follows(error: Exception, load_errors: Iterable[Exception]) -> bool:

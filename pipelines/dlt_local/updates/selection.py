@@ -1,8 +1,9 @@
 """Selects the datasets of an update, and those of them that are fully refreshed."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dlt_local.declarations.elements import Table
+from dlt_local.declarations.elements import Sink, Table
 from dlt_local.errors import DeclarationError, LocalPipelineError, did_you_mean
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.names import TableName, table_name
@@ -18,11 +19,13 @@ class SelectedDatasets:
     """All datasets that run, in dependency order."""
     reset: tuple[Node, ...]
     """The datasets that lose their rows and state first."""
+    rebuilt: tuple[Node, ...] = ()
+    """The datasets that are built anew beside their stored rows, which they replace in the end."""
 
     @property
     def kept(self) -> tuple[Node, ...]:
         """The datasets that run on top of their stored rows and state."""
-        return tuple(node for node in self.run if node not in self.reset)
+        return tuple(node for node in self.run if node not in self.reset and node not in self.rebuilt)
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class Selection:
     """Run only these and those of ``full_refresh``; if both are empty, run all."""
     full_refresh: tuple[str, ...] = ()
     full_refresh_all: bool = False
+    rebuild: tuple[str, ...] = ()
+    """Build these, what they are made from, and what is made from that anew. A name without a schema means every
+    dataset of that name."""
 
     def resets(self, name: TableName, schema: str) -> bool:
         """True if a full refresh of the dataset is asked for; unqualified names are in ``schema``."""
@@ -43,7 +49,7 @@ class Selection:
 
         Raises:
             LocalPipelineError: a name matches no dataset.
-            DeclarationError: a dataset that is named for a full refresh does not allow one.
+            DeclarationError: a dataset that is named for a full refresh or rebuilt does not allow it.
         """
         if self.full_refresh_all:
             reset = tuple(node for node in graph.tables if _may_reset(node))
@@ -51,10 +57,66 @@ class Selection:
             reset = tuple(_find(graph, name, schema) for name in self.full_refresh)
         for node in reset:
             _check_reset(node)
-        if not self.refresh and not self.full_refresh:
+        rebuilt = self.rebuilt(graph)
+        if not self.refresh and not self.full_refresh and not self.rebuild:
             return SelectedDatasets(graph.tables, reset)
         names = {_find(graph, name, schema).name for name in (*self.refresh, *self.full_refresh)}
-        return SelectedDatasets(tuple(node for node in graph.tables if node.name in names), reset)
+        names |= {node.name for node in rebuilt}
+        return SelectedDatasets(tuple(node for node in graph.tables if node.name in names), reset, rebuilt)
+
+    def rebuilt(self, graph: Graph) -> tuple[Node, ...]:
+        """The datasets that ``rebuild`` builds anew, in order.
+
+        They are the named ones and all that they are made from, up to tables that do not allow a full refresh, then
+        everything that is made from any of those.
+
+        Raises:
+            LocalPipelineError: a name matches no dataset.
+            DeclarationError: nothing that may be rebuilt has the name, or a sink would get all rows again.
+        """
+        chosen: set[str] = set()
+        by_name = {node.name: node for node in graph.tables}
+        for name in self.rebuild:
+            named = _named(graph, name)
+            allowed = [node for node in named if _may_reset(node)]
+            if not allowed:
+                _check_reset(named[0])
+            chosen |= {each for node in allowed for each in _made_from(node, by_name)}
+        for node in graph.tables:
+            if any(str(source) in chosen for source in node.inputs) and node.name not in chosen:
+                _check_rebuild(node, self.full_refresh)
+                chosen.add(node.name)
+        return tuple(node for node in graph.tables if node.name in chosen and not isinstance(node.dataset, Sink))
+
+
+def _made_from(node: Node, by_name: Mapping[str, Node]) -> set[str]:
+    """A dataset and all that it is made from, up to tables that do not allow a full refresh."""
+    if not _may_reset(node):
+        return set()
+    inputs = [by_name[str(name)] for name in node.inputs if str(name) in by_name]
+    return {node.name}.union(*(_made_from(each, by_name) for each in inputs))
+
+
+def _named(graph: Graph, name: str) -> list[Node]:
+    wanted = name.lower()
+    found = [node for node in graph.tables if wanted in (node.name.lower(), node.name.lower().rpartition(".")[2])]
+    if not found:
+        known = [alias for node in graph.tables for alias in (node.name, node.name.rpartition(".")[2])]
+        message = f"the pipeline has no dataset {name}{did_you_mean(name, known)}"
+        raise LocalPipelineError(message)
+    return found
+
+
+def _check_rebuild(node: Node, full_refresh: Sequence[str]) -> None:
+    if isinstance(node.dataset, Sink) and node.name not in full_refresh:
+        message = f"sink {node.name} reads a dataset that is rebuilt, and would be sent all of its rows again"
+        raise DeclarationError(
+            "REBUILD_REACHES_SINK", message, node.dataset.location, f"accept that with --full-refresh {node.name}"
+        )
+    if not _may_reset(node):
+        message = f"{node.name} reads a dataset that is rebuilt, and has {_RESET_ALLOWED}=false"
+        fix = "remove the property, or have it read a table that is not rebuilt"
+        raise DeclarationError("RESET_NOT_ALLOWED", message, node.dataset.location, fix)
 
 
 def _find(graph: Graph, name: str, schema: str) -> Node:

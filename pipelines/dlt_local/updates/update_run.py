@@ -7,9 +7,12 @@ from contextlib import contextmanager
 
 from dlt_local.declarations.elements import Table, View
 from dlt_local.declarations.registry import Registry
+from dlt_local.delta import rebuild
+from dlt_local.delta.rebuild import RebuildStorage
+from dlt_local.delta.storage import Storage
 from dlt_local.errors import LocalPipelineError
 from dlt_local.flows.context import UpdateContext
-from dlt_local.flows.outcomes import DatasetUpdate, Update, UpdateFailed
+from dlt_local.flows.outcomes import DatasetUpdate, RunResult, Update, UpdateFailed
 from dlt_local.flows.runner import DatasetRunner
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.names import TableName
@@ -17,10 +20,10 @@ from dlt_local.observability.event_log import EventLog
 from dlt_local.observability.redaction import Redactor
 from dlt_local.observability.report import ReportWriter
 from dlt_local.observability.update_events import UpdateEvents
-from dlt_local.spark import root_cause
+from dlt_local.spark import jvm, root_cause
 from dlt_local.updates import continuous, scheduler, stored_tables, table_maintenance
 from dlt_local.updates.continuous import ContinuousMode, CumulativeProgress
-from dlt_local.updates.declaration_changes import changed_queries, incompatible_changes
+from dlt_local.updates.declaration_changes import changed_queries, refusals
 from dlt_local.updates.definition import PipelineDefinition
 from dlt_local.updates.resolution import ResolvedPipeline, Sessions, resolved
 from dlt_local.updates.selection import SelectedDatasets, Selection
@@ -82,12 +85,12 @@ class UpdateRun:
             self._redact.add(*(sink.options for sink in current.registry.sinks.values()))
             self._log.add_hooks(current.registry.hooks)
             selected = self._selection.of(current.graph, pipeline.schema)
-            if errors := incompatible_changes(selected.kept, pipeline.storage):
-                raise UpdateFailed(None, errors)
             self._reset(selected.reset)
             self._events.defined(selected.run)
             self._give_notices(current, selected)
-            update = self._run_datasets(current, selected.run)
+            storage = rebuild.begin(pipeline.storage, [node.name for node in selected.rebuilt])
+            update = self._run_datasets(current, selected, storage)
+            self._replace_rebuilt(selected.rebuilt, storage, current, update)
             table_maintenance.maintain(pipeline, current, update, self._events)
         pipeline.progress.end(update.state)
         self._events.ended(update)
@@ -113,14 +116,33 @@ class UpdateRun:
         for notice in self._notices:
             self._pipeline.progress.notice(self._redact(notice))
 
-    def _run_datasets(self, current: ResolvedPipeline, nodes: Sequence[Node]) -> Update:
+    def _replace_rebuilt(
+        self, nodes: Sequence[Node], storage: RebuildStorage, current: ResolvedPipeline, update: Update
+    ) -> None:
+        """Put what was rebuilt in place, if all of it is complete."""
+        if not nodes or any(update[node.name].state not in ("COMPLETED", "IDLE") for node in nodes):
+            return
+        tables = [node.dataset for node in nodes if isinstance(node.dataset, Table)]
+        rebuild.replace(storage, [(table.name, table.private) for table in tables])
+        for table in tables:
+            jvm.forget_delta_log(current.catalog.session, self._pipeline.storage.table(table.name, table.private))
+
+    def _run_datasets(self, current: ResolvedPipeline, selected: SelectedDatasets, storage: Storage) -> Update:
+        nodes = selected.run
         progress = CumulativeProgress(self._pipeline.progress)
         progress.begin(f"{self._pipeline.name}: update {self._id[:6]}", Graph(tuple(nodes), current.graph.notices))
         context = UpdateContext(
-            current.catalog, current.registry, current.graph, self._pipeline.storage, progress.batch, self._should_stop
+            current.catalog, current.registry, current.graph, storage, progress.batch, self._should_stop
         )
+        refused = refusals(selected.kept, current.graph, context)
         runner = DatasetRunner(context)
-        execution = scheduler.Execution(runner.run, self._pipeline.parallelism, self._should_stop)
+
+        def run_dataset(node: Node) -> RunResult:
+            if node.name in refused:
+                raise refused[node.name]
+            return runner.run(node)
+
+        execution = scheduler.Execution(run_dataset, self._pipeline.parallelism, self._should_stop)
 
         def run_round(number: int) -> Update:
             progress.next_round()

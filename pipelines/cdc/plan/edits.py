@@ -1,0 +1,105 @@
+"""What the edit of one table's spec does to its existing rows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from cdc import definition, names
+from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, TRACKED, Parts
+from cdc.spec.model import TableSpec
+
+_OF_TABLE = (KEY, KEEPS, TRACKED)
+
+
+class Effect(Enum):
+    """What happens to the existing rows of a table, from harmless to not."""
+
+    NONE = "unchanged"
+    NEW = "new"
+    IN_PLACE = "in place"
+    REBUILD = "rebuild"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One difference between the spec and the one that the rows were built by."""
+
+    text: str
+    effect: Effect
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """What a run of the edited spec does to one table."""
+
+    table: TableSpec
+    edits: tuple[Edit, ...]
+    effect: Effect
+
+    @property
+    def rebuilt(self) -> tuple[str, ...]:
+        """The datasets that a rebuild builds anew, besides those that read them."""
+        table = self.table
+        silver = (names.decoded_dataset(table), names.changes_dataset(table), names.rejects_dataset(table))
+        if table.append_only:
+            return silver
+        history = (names.history_dataset(table),) if table.history else ()
+        return (*silver, names.versions_dataset(table), names.rows_dataset(table), *history)
+
+
+def plan(table: TableSpec, stored: Parts | None) -> TablePlan:
+    """Compare a table's spec with the definition that its rows were built by.
+
+    Args:
+        table: the spec as it is now.
+        stored: the definition stored with the rows; None if there are none.
+    """
+    if stored is None:
+        return TablePlan(table, (), Effect.NEW)
+    now = {**definition.definition(table), **definition.definition_of_versions(table)}
+    edits = tuple(_edits(table, stored, now))
+    order = list(Effect)
+    return TablePlan(table, edits, max((edit.effect for edit in edits), key=order.index, default=Effect.NONE))
+
+
+def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
+    for part in (NOT_NULL, IN_EVERY_RECORD):
+        yield from _restrictions(part, _list(before, part), _list(after, part), before)
+    for part in _OF_TABLE:
+        if part in before and before[part] != after[part]:
+            yield Edit(f"{part}: {before[part]} -> {after[part]}", Effect.REBUILD)
+    columns = [part for part in (*before, *after) if part not in (NOT_NULL, IN_EVERY_RECORD, *_OF_TABLE)]
+    for column in dict.fromkeys(columns):
+        old, new = before.get(column), after.get(column)
+        if old != new:
+            yield _column(table, column, old, new)
+
+
+def _column(table: TableSpec, column: str, old: object, new: object) -> Edit:
+    if old is None:
+        advice = "existing rows have null; if records already carried it, the run asks for a rebuild"
+        return Edit(f"{column}: {new} (new)", Effect.IN_PLACE, advice)
+    if new is None:
+        advice = "keep it in the spec if the source only stopped sending it: it is null from then on"
+        return Edit(f"{column}: {old} -> not in the spec", Effect.REBUILD, advice)
+    hides = "masked by" in str(new) or new == "excluded"
+    kept = f"{names.records_dataset(table)} and {names.rejects_dataset(table)} keep the records, clear values included"
+    return Edit(f"{column}: {old} -> {new}", Effect.REBUILD, kept if hides else "")
+
+
+def _restrictions(part: str, before: Sequence[str], after: Sequence[str], known: Parts) -> Iterator[Edit]:
+    for column in after:
+        if column not in before:
+            is_new = column not in known
+            advice = "declare it nullable: earlier records lack it, and would be rejects" if is_new else ""
+            yield Edit(f"{column}: now {part}", Effect.REBUILD, advice)
+    for column in before:
+        if column not in after:
+            advice = "if records were rejected for it, the run asks for a rebuild, which makes them changes"
+            yield Edit(f"{column}: no longer {part}", Effect.IN_PLACE, advice)
+
+
+def _list(parts: Parts, part: str) -> list[str]:
+    found = parts.get(part, [])
+    return found if isinstance(found, list) else [found]

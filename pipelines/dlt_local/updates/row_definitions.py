@@ -1,0 +1,92 @@
+"""Row definitions: a table says what its stored rows depend on, and an edit that they do not survive is refused.
+
+A streaming table keeps its rows when its query changes. Only its author knows which edits leave them right, and says so
+in two table properties:
+
+- `rows.definition` is a JSON object, part -> text or list of texts. The stored rows stay right while every text stays
+  the same and no list gains an entry. A new part, or an entry that a list loses, concerns only rows that
+- `rows.concerned` is true for: an SQL condition over the stored rows in which `:part` is that part or entry. Without it
+  no stored row is concerned.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from dlt_local.declarations.elements import Table
+from dlt_local.delta import delta_log, tables
+from dlt_local.errors import DeclarationError
+
+DEFINITION = "rows.definition"
+CONCERNED = "rows.concerned"
+
+Parts = Mapping[str, str | list[str]]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A difference between two row definitions."""
+
+    text: str
+    """For people: ``email: nvarchar(200) -> nvarchar(200) masked by sha2(email, 256)``."""
+    concerns: str | None
+    """The `:part` that finds the stored rows it concerns; None if it concerns all of them."""
+
+
+def edits(before: Parts, after: Parts) -> Iterator[Edit]:
+    """How a row definition has changed.
+
+    >>> [edit.text for edit in edits({"a": "int", "not null": ["a"]}, {"a": "bigint", "b": "int", "not null": []})]
+    ['a: int -> bigint', 'b: int (new)', 'not null: no longer a']
+    """
+    for part in [*before, *(part for part in after if part not in before)]:
+        old, new = before.get(part), after.get(part)
+        if isinstance(old, list) or isinstance(new, list):
+            yield from _entries(part, old or [], new or [])
+        elif old is None:
+            yield Edit(f"{part}: {new} (new)", part)
+        elif old != new:
+            yield Edit(f"{part}: {old} -> {'gone' if new is None else new}", None)
+
+
+def _entries(part: str, old: str | list[str], new: str | list[str]) -> Iterator[Edit]:
+    yield from (Edit(f"{part}: also {entry}", None) for entry in new if entry not in old)
+    yield from (Edit(f"{part}: no longer {entry}", entry) for entry in old if entry not in new)
+
+
+def check(session: SparkSession, table: Table, path: Path) -> None:
+    """Compare a table's row definition with the one that its stored rows were made by.
+
+    Raises:
+        DeclarationError: stored rows differ from those that the present definition would give.
+    """
+    declared, stored = table.table_properties.get(DEFINITION), tables.stored_properties(session, path).get(DEFINITION)
+    if declared is None or stored is None or declared == stored or not delta_log.has_rows(path):
+        return
+    found = list(edits(json.loads(stored), json.loads(declared)))
+    refused = [edit for edit in found if edit.concerns is None]
+    refused += _concerning(session, table, path, [edit for edit in found if edit.concerns is not None])
+    if refused:
+        changed = "".join(f"\n    {edit.text}" for edit in refused)
+        raise DeclarationError(
+            "ROW_DEFINITION_CHANGED",
+            f"the rows of {table.name} were made by another definition, and would differ by this one:{changed}",
+            table.location,
+            f"undo the change, or build the rows again with --rebuild {table.name}",
+        )
+
+
+def _concerning(session: SparkSession, table: Table, path: Path, found: list[Edit]) -> list[Edit]:
+    """Those of the edits that concern stored rows; one query for all."""
+    condition = table.table_properties.get(CONCERNED)
+    if condition is None or not found:
+        return []
+    names = [f":part{number}" for number in range(len(found))]
+    each = ", ".join(f"coalesce(bool_or({condition.replace(':part', name)}), false)" for name in names)
+    arguments = {name[1:]: edit.concerns for name, edit in zip(names, found, strict=True)}
+    row = session.sql(f"SELECT {each} FROM delta.`{path}`", args=arguments).head()
+    assert row is not None
+    return [edit for edit, concerns in zip(found, row, strict=True) if concerns]
