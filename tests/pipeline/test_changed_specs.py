@@ -33,7 +33,7 @@ class Edit:
 EDITS = {
     "in_place": Edit(
         {"name": "nvarchar(20)", "note": "nvarchar(10)", "placed": "datetime2(7)"},
-        more="comment: Other words\ngold: {table: renamed}\ncluster_by: [note]\nexpectations: {cheap: price < 5}",
+        more="comment: Other words\ngold: {table: sold}\ncluster_by: [note]\nexpectations: {cheap: price < 5}",
     ),
     "known_before": Edit({"seen": "int"}, "seen: int (new)"),
     "widened": Edit({"price": "decimal(18,2)"}, "price: decimal(9,2) -> decimal(18,2)"),
@@ -120,7 +120,7 @@ def test_after_a_rebuild_every_table_is_as_if_built_from_scratch(
     scratch.landing = pipeline.landing
     scratch.update()
     for table in EDITS:
-        gold = "gold.renamed" if table == "in_place" else f"gold.{table}"
+        gold = "gold.sold" if table == "in_place" else f"gold.{table}"
         history = [] if table == "without_history" else [f"{gold}_history"]
         for dataset in (f"silver.{table}_changes", gold, *history):
             columns = sorted(scratch.pipeline().table(dataset).columns)

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import delta_log, tables
 from dlt_local.errors import DeclarationError
+from dlt_local.names import literal
 
 DEFINITION = "rows.definition"
 CONCERNED = "rows.concerned"
@@ -84,9 +85,9 @@ def _concerning(session: SparkSession, table: Table, path: Path, found: list[Edi
     condition = table.table_properties.get(CONCERNED)
     if condition is None or not found:
         return []
-    names = [f":part{number}" for number in range(len(found))]
-    each = ", ".join(f"coalesce(bool_or({condition.replace(':part', name)}), false)" for name in names)
-    arguments = {name[1:]: edit.concerns for name, edit in zip(names, found, strict=True)}
-    row = session.sql(f"SELECT {each} FROM delta.`{path}`", args=arguments).head()
+    # As literals: parameters of a query are not bound where Delta's own parser comes first.
+    conditions = [condition.replace(":part", literal(edit.concerns or "")) for edit in found]
+    each = [f"coalesce(bool_or({condition}), false) AS `{number}`" for number, condition in enumerate(conditions)]
+    row = session.read.format("delta").load(str(path)).selectExpr(*each).head()
     assert row is not None
     return [edit for edit, concerns in zip(found, row, strict=True) if concerns]
