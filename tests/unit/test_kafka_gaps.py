@@ -29,7 +29,7 @@ SAME = Topic("a", {0: (0, 10), 1: (5, 30)})
             [(0, 10, None, "recreated"), (1, 20, None, "recreated")],
             {0: 0, 1: 0, 2: 0},
         ),
-        (None, [(0, 10, None, "recreated"), (1, 20, None, "recreated")], None),
+        (None, [(0, 10, None, "deleted"), (1, 20, None, "deleted")], None),
     ],
     ids=["nothing new", "all read", "expired", "truncated", "fewer", "late one", "new one", "recreated", "deleted"],
 )

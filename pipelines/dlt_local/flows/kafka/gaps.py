@@ -29,13 +29,14 @@ class Gap:
     first: int
     last: int | None
     """None where it is not known how many records the partition had."""
-    cause: Literal["expired", "recreated", "truncated", "no partition", "not read"]
+    cause: Literal["expired", "recreated", "deleted", "truncated", "no partition", "not read"]
 
     def __str__(self) -> str:
         offsets = f"offset {self.first} and after" if self.last is None else f"offsets {self.first} to {self.last}"
         explanations = {
             "expired": "deleted by the broker before they were read",
             "recreated": "if there were any, deleted with the topic, which was created again",
+            "deleted": "if there were any, deleted with the topic",
             "truncated": "were read, but the partition now ends before: its data was restored from an older state",
             "no partition": "if there were any, deleted with the partition",
             "not read": "the flow no longer reads this topic",
@@ -59,7 +60,9 @@ def find(
         topic = topics.get(name)
         if not is_named.get(name, True):
             found += [Gap(name, partition, offset, None, "not read") for partition, offset in partitions.items()]
-        elif topic is None or _is_another(ids.get(name), topic.id):
+        elif topic is None:
+            found += [Gap(name, partition, offset, None, "deleted") for partition, offset in partitions.items()]
+        elif _is_another(ids.get(name), topic.id):
             found += [Gap(name, partition, offset, None, "recreated") for partition, offset in partitions.items()]
         else:
             found += _in_topic(name, partitions, topic)
