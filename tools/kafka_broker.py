@@ -20,6 +20,7 @@ from dlt_local.spark.jars import jars, java
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
+_PROTOCOLS = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT"
 _LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_reader="reader-secret";'
 _JVM_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
@@ -137,6 +138,7 @@ class Broker:
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
             "listeners": f"{for_clients},CONTROLLER://127.0.0.1:{controller}",
             "advertised.listeners": for_clients,
+            "listener.security.protocol.map": _PROTOCOLS,
             "sasl.enabled.mechanisms": "PLAIN",
             "listener.name.sasl_plaintext.plain.sasl.jaas.config": _LOGIN,
             "controller.listener.names": "CONTROLLER",

@@ -185,7 +185,7 @@ def test_a_refused_login_is_named_and_a_right_one_reads(topics: Topics, topic: s
     message = failure(small, broker=topics.with_login, login=login.format("wrong-secret"))
     assert message == (
         "KAFKA_AUTHENTICATION_FAILED  default.numbers\n"
-        f"  flow `default.numbers` ({small.file}:13): the broker {topics.with_login} refused the client's credentials:"
+        f"  flow `default.numbers` ({small.file}:13): the broker {topics.with_login} refused the client's login:"
         " Authentication failed: Invalid username or password\n"
         "  fix: correct kafka.security.protocol, kafka.sasl.* and kafka.ssl.* in the options of the stream, then run"
         " again"

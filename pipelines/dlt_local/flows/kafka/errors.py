@@ -30,7 +30,7 @@ def explained(dataset: str, flow: ResolvedFlow, source: KafkaSource, error: Exce
         fix = "grant the client DESCRIBE and READ on the topic, and READ on its consumer group"
         return FlowError("KAFKA_NOT_AUTHORIZED", dataset, message, fix, is_permanent=True)
     if has("AuthenticationException", "SslException"):
-        message = f"{where}: the broker {broker} refused the client's credentials: {cause}"
+        message = f"{where}: the broker {broker} refused the client's login: {cause}"
         fix = (
             "correct kafka.security.protocol, kafka.sasl.* and kafka.ssl.* in the options of the stream, then run again"
         )
