@@ -10,10 +10,13 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
+from tests.conformance.tables import read
+from tests.pipeline.test_continuous import Continuous
 from tests.support.small_pipeline import SmallPipeline
 from tools.kafka_broker import Broker
 
-from dlt_local import UpdateFailed
+from dlt_local import Update, UpdateFailed
+from dlt_local.delta import delta_log
 
 PATIENCE_SECONDS = 120.0
 SOURCE = """
@@ -31,6 +34,10 @@ def stream(topic):
 @dlt.table
 def numbers():
     return stream(spark.conf.get("topic"))
+
+@dlt.table
+def others():
+    return spark.readStream.schema("id INT").json(spark.conf.get("rows"))
 
 @dlt.table
 def copied():
@@ -178,6 +185,26 @@ def test_a_missing_topic_stops_its_table_until_it_is_there(topics: Topics, topic
     assert update(small) == [1]
 
 
+def test_in_continuous_mode_a_table_without_its_topic_waits_alone(
+    topics: Topics, topic: str, small: SmallPipeline
+) -> None:
+    def ids(table: str) -> list[int]:
+        folder = small.pipeline.storage.root / "tables/default" / table
+        return sorted(row["id"] for row in read(folder)) if delta_log.exists(folder) else []
+
+    running = Continuous(small)
+    small.drop({"id": 1})
+    running.wait_until(lambda: ids("others") == [1])
+    small.drop({"id": 2})
+    running.wait_until(lambda: ids("others") == [1, 2])
+    topics.create(topic)
+    topics.produce(topic, 7)
+    running.wait_until(lambda: ids("copied") == [7])
+    running.stop.set()
+    result = running.result()
+    assert isinstance(result, Update) and result.state == "COMPLETED"
+
+
 def test_a_refused_login_is_named_and_a_right_one_reads(topics: Topics, topic: str, small: SmallPipeline) -> None:
     topics.create(topic)
     topics.produce(topic, 1)
@@ -191,7 +218,12 @@ def test_a_refused_login_is_named_and_a_right_one_reads(topics: Topics, topic: s
         " again"
     )
     message = failure(small, broker=topics.with_login, login="no.such.Module required;")
-    assert message.startswith("KAFKA_SETTINGS_REFUSED  default.numbers\n")
+    assert message == (
+        "KAFKA_SETTINGS_REFUSED  default.numbers\n"
+        f"  flow `default.numbers` ({small.file}:13): Kafka's client refused its settings: No LoginModule found for"
+        " no.such.Module\n"
+        "  fix: correct the option of the stream"
+    )
     assert update(small, broker=topics.with_login, login=login.format("reader-secret")) == [1]
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from dlt_local.flows.kafka import checkpoint
 from dlt_local.flows.kafka.gaps import Gap, Topic, find, past
-from dlt_local.graph import stream_sources
+from dlt_local.graph import query_inputs, stream_sources
+from dlt_local.spark import root_cause
 
 READ = {"orders": {0: 10, 1: 20}}
 SAME = Topic("a", {0: (0, 10), 1: (5, 30)})
@@ -111,4 +112,5 @@ def test_an_interrupted_move_is_finished(folder: Path, lost: str) -> None:
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(stream_sources).failed == 0
+    for module in (stream_sources, query_inputs, root_cause):
+        assert doctest.testmod(module).failed == 0

@@ -12,6 +12,7 @@ from dlt_local.flows.kafka.gaps import Gap, Topic
 from dlt_local.graph.stream_sources import KafkaSource
 from dlt_local.spark import jvm
 
+_RESET_ALLOWED = "pipelines.reset.allowed"
 _PATIENCE = {
     "default.api.timeout.ms": "15000",
     "request.timeout.ms": "10000",
@@ -44,10 +45,8 @@ def check(run: FlowRun) -> None:
             raise errors.records_missing(run, source, found, _may_rebuild(run))
         updated = _recorded(known, topics, found)
         if found and progress is not None:
-            positions = {**progress.positions, **gaps.past(found, read, topics)}
-            dropped = read.keys() - gaps.past(found, read, topics).keys()
-            kept = {topic: offsets for topic, offsets in positions.items() if topic not in dropped}
-            checkpoint.move(run.checkpoint.folder, progress, kept, updated)
+            others = {topic: offsets for topic, offsets in progress.positions.items() if topic not in read}
+            checkpoint.move(run.checkpoint.folder, progress, {**others, **gaps.past(found, read, topics)}, updated)
             run.update.on_notice(f"{run.node.name} went on over a gap: {errors.listed(found)}")
         else:
             checkpoint.note(run.checkpoint.folder, updated)
@@ -94,7 +93,7 @@ def _is_accepted(run: FlowRun) -> bool:
 
 def _may_rebuild(run: FlowRun) -> bool:
     table = run.node.dataset
-    return isinstance(table, Table) and table.table_properties.get("pipelines.reset.allowed", "true") != "false"
+    return isinstance(table, Table) and table.table_properties.get(_RESET_ALLOWED, "true").strip().lower() != "false"
 
 
 def _ids(known: Mapping[str, Any]) -> Mapping[str, str]:

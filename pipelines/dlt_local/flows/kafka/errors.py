@@ -12,6 +12,8 @@ from dlt_local.spark import root_cause
 SETTING = "dlt_local.accept_gaps"
 """Pipeline setting: the datasets, separated by commas, that go on where a topic has a gap."""
 _KAFKA = "org.apache.kafka."
+_NO_CLIENT = "create new KafkaAdminClient"
+"""In the message of every error of settings that the client finds before it connects."""
 _SHOWN = 10
 
 
@@ -42,7 +44,7 @@ def explained(dataset: str, flow: ResolvedFlow, source: KafkaSource, error: Exce
         return FlowError(
             "KAFKA_RECORDS_MISSING", dataset, message, "run again: the update says which records, and what to do"
         )
-    if has("ConfigException") and "bootstrap" not in cause:
+    if (has("ConfigException") or _NO_CLIENT in str(error)) and "bootstrap" not in cause:
         message = f"{where}: Kafka's client refused its settings: {cause}"
         return FlowError(
             "KAFKA_SETTINGS_REFUSED", dataset, message, "correct the option of the stream", is_permanent=True
