@@ -20,6 +20,8 @@ from dlt_local.spark.jars import jars, java
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
+_PROTOCOLS = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT"
+_LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_reader="reader-secret";'
 _JVM_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
@@ -46,12 +48,18 @@ class Broker:
     def __init__(self) -> None:
         self._folder = Path()
         self._port = 0
+        self._login_port = 0
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def bootstrap(self) -> str:
         """Address for clients, such as ``127.0.0.1:41234``; a restart does not change it."""
         return f"127.0.0.1:{self._port}"
+
+    @property
+    def with_login(self) -> str:
+        """Address for clients that log in by SASL_PLAINTEXT, mechanism PLAIN, as `reader` with `reader-secret`."""
+        return f"127.0.0.1:{self._login_port}"
 
     def __enter__(self) -> Self:
         """Format an empty data folder and start.
@@ -122,13 +130,17 @@ class Broker:
         return [java(), *_JVM_OPTIONS, "-cp", ":".join(str(jar) for jar in jars("kafka"))]
 
     def _format(self) -> None:
-        self._port, controller = _free_ports(2)
+        self._port, self._login_port, controller = _free_ports(3)
+        for_clients = f"PLAINTEXT://{self.bootstrap},SASL_PLAINTEXT://{self.with_login}"
         settings = {
             "process.roles": "broker,controller",
             "node.id": 1,
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
-            "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://127.0.0.1:{controller}",
-            "advertised.listeners": f"PLAINTEXT://{self.bootstrap}",
+            "listeners": f"{for_clients},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": for_clients,
+            "listener.security.protocol.map": _PROTOCOLS,
+            "sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.sasl_plaintext.plain.sasl.jaas.config": _LOGIN,
             "controller.listener.names": "CONTROLLER",
             "log.dirs": self._folder / "data",
             "offsets.topic.replication.factor": 1,

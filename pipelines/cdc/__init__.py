@@ -10,6 +10,7 @@ from cdc.debezium.events import EventKind, event_kinds
 from cdc.debezium.positions import sequence
 from cdc.errors import CdcError, SpecError
 from cdc.findings import findings, wants_findings
+from cdc.gaps import gaps, smallest_gap
 from cdc.gold import current_rows, history
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
@@ -28,6 +29,7 @@ __all__ = [
     "decode",
     "event_kinds",
     "findings",
+    "gaps",
     "history",
     "load_connectors",
     "load_tables",
@@ -37,5 +39,6 @@ __all__ = [
     "rejects",
     "replay",
     "sequence",
+    "smallest_gap",
     "wants_findings",
 ]

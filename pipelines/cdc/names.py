@@ -144,6 +144,11 @@ def findings_dataset(connector: ConnectorSpec) -> str:
     return f"gold.{_connector_dataset(connector, 'findings')}"
 
 
+def gaps_dataset(connector: ConnectorSpec) -> str:
+    """``gold.shop_gaps``: offsets that are missing from the records of a connector's tables."""
+    return f"gold.{_connector_dataset(connector, 'gaps')}"
+
+
 def target_columns(table: TableSpec) -> tuple[str, ...]:
     """The table's own columns in silver and gold, in order; the offset kept of a datetimeoffset follows its column."""
     pairs = ((column.target, column.offset_target) for column in table.columns)

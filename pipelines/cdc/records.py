@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.debezium.json_texts import ANY_LENGTH
 from cdc.errors import CdcError
 from cdc.spec.model import TableSpec
 
@@ -20,6 +21,13 @@ _LINE = f"""
     topic string, partition int, offset bigint, ts bigint, tstype string, headers array<string>,
     key string, key_base64 string, payload string, payload_base64 string, {_DAMAGED} string
 """
+_CAPTURE_FILES = {
+    "pathGlobFilter": "*.{jsonl,jsonl.gz}",
+    "recursiveFileLookup": "true",
+    # Spark skips a new file that is a week older than the newest one it has read. A capture's age says nothing: it is
+    # read whenever it arrives.
+    "maxFileAge": "365000d",
+}
 _TIMESTAMP_TYPES = {"create": 0, "logappend": 1}
 _NO_TIMESTAMP_TYPE = -1
 
@@ -145,7 +153,7 @@ def _from_kafka(spark: SparkSession, topic: str) -> DataFrame:
 
 
 def _from_capture(spark: SparkSession, folder: str, topic: str) -> DataFrame:
-    lines = spark.readStream.format("text").option("pathGlobFilter", "*.jsonl").load(folder)
+    lines = spark.readStream.format("text").options(**_CAPTURE_FILES).load(folder)
     return records_of_lines(lines.select("value", "_metadata.file_path"), topic)
 
 
@@ -158,7 +166,7 @@ def records_of_lines(lines: DataFrame, topic: str) -> DataFrame:
         lines: `value`, a line of the capture, and `file_path`, its file.
         topic: the topic whose records are wanted.
     """
-    line = F.from_json("value", _LINE, {"columnNameOfCorruptRecord": _DAMAGED})
+    line = F.from_json("value", _LINE, {"columnNameOfCorruptRecord": _DAMAGED, **ANY_LENGTH})
     parsed = lines.where(F.trim("value") != "").select("*", line.alias("line"))
     checked = parsed.select(_checked(F.col("line"), F.col("value"), F.col("file_path")).alias("line"))
     return checked.where(F.col("line.topic") == topic).select(*_record(F.col("line")))

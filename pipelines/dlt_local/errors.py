@@ -73,11 +73,15 @@ class FlowError(LocalPipelineError):
     Attributes:
         condition: the name of the error condition.
         dataset: the dataset that the flow writes to.
+        is_permanent: True if the flow would fail again, however often it were run, until its user does something.
     """
 
-    def __init__(self, condition: str, dataset: str, message: str, fix: str = "") -> None:
+    def __init__(
+        self, condition: str, dataset: str, message: str, fix: str = "", *, is_permanent: bool = False
+    ) -> None:
         self.condition = condition
         self.dataset = dataset
+        self.is_permanent = is_permanent
         super().__init__(f"{condition}  {dataset}\n  {message}" + (f"\n  fix: {fix}" if fix else ""))
 
 

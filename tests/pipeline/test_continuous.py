@@ -73,6 +73,9 @@ class Continuous:
         folder = self._small.pipeline.storage.root / "tables/default/total"
         wait_until(lambda: delta_log.exists(folder) and read(folder) == [{"total": total}], self._thread.is_alive)
 
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        wait_until(condition, self._thread.is_alive)
+
     def result(self) -> Update | UpdateFailed:
         self._thread.join(DEADLINE)
         assert self._result is not None, "the update did not end"

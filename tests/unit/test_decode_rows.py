@@ -50,6 +50,14 @@ def test_the_order_of_fields_does_not_matter(spark: SparkSession, row: dict[str,
     assert sorted(found._unknown or {}) == sorted(set(row) - {"id", "customer", "total"})
 
 
+@pytest.mark.parametrize("fields", [("id", "customer"), ("customer", "id")], ids=["as in the spec", "another order"])
+def test_a_value_of_more_than_20_million_characters_is_decoded(spark: SparkSession, fields: tuple[str, ...]) -> None:
+    spec = table({"id": "int not null", "customer": "nvarchar(max)"})
+    row = {"id": 1, "customer": "x" * 21_000_000}
+    (found,) = decoded(spark, [orders.create(**{name: row[name] for name in fields})], spec)
+    assert (found.id, len(found.customer)) == (1, 21_000_000)
+
+
 def test_unknown_fields_are_kept_as_text(spark: SparkSession) -> None:
     (found,) = decoded(spark, [orders.create(id=1, big=9223372036854775807, nothing=None, deep={"a": [1]})])
     assert found._unknown == {"big": "9223372036854775807", "nothing": None, "deep": '{"a":[1]}'}

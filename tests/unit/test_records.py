@@ -1,7 +1,9 @@
 """Records from a capture folder: Kafka's columns, and nothing lost silently."""
 
 import base64
+import gzip
 import json
+import os
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -103,6 +105,23 @@ def test_new_files_are_picked_up_and_old_ones_are_not_read_again(spark: SparkSes
     (folder / "2.jsonl").write_text(line(offset=8) + "\n")
     (folder / "notes.txt").write_text("no capture")
     assert [record.offset for record in arrived(read_records(spark, ORDERS), folder.parent)] == [8]
+
+
+def test_compressed_files_those_in_subfolders_and_old_ones_are_read_too(spark: SparkSession, folder: Path) -> None:
+    assert [record.offset for record in read(spark, folder, line())] == [7]
+    (folder / "2.jsonl.gz").write_bytes(gzip.compress(line(offset=8).encode()))
+    (folder / "day=1" / "deeper").mkdir(parents=True)
+    (folder / "day=1" / "deeper" / "3.jsonl").write_text(line(offset=9))
+    (folder / "old.jsonl").write_text(line(offset=10))
+    os.utime(folder / "old.jsonl", (0, 0))
+    found = arrived(read_records(spark, ORDERS), folder.parent)
+    assert sorted(record.offset for record in found) == [8, 9, 10]
+
+
+def test_a_record_of_more_than_20_million_characters_is_read(spark: SparkSession, folder: Path) -> None:
+    large = "x" * 21_000_000
+    records = read(spark, folder, line(payload=large), line(offset=8))
+    assert sorted((record.offset, len(record.value)) for record in records) == [(7, len(large)), (8, len('{"op":"c"}'))]
 
 
 @pytest.mark.parametrize(

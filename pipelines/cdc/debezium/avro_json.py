@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import MapType
 
-from cdc.debezium.json_texts import TEXT, TEXTS, content, parse_object, struct_of, texts_of
+from cdc.debezium.json_texts import ANY_LENGTH, TEXT, TEXTS, content, parse_object, struct_of, texts_of
 from cdc.debezium.parts import Parts, before_type, key_fields, row_of, source_fields, source_type
 from cdc.debezium.values import conversion_of
 from cdc.spec.model import TableSpec
@@ -92,7 +92,7 @@ def _columns_of_bytes(table: TableSpec) -> frozenset[str]:
 
 def _unwrapped(text: Column) -> Column:
     """The value of a union; any other text is unchanged."""
-    return F.when(text.rlike(_BRANCH), _only_value(F.from_json(text, "map<string,string>"))).otherwise(text)
+    return F.when(text.rlike(_BRANCH), _only_value(F.from_json(text, "map<string,string>", ANY_LENGTH))).otherwise(text)
 
 
 def _bytes(text: Column) -> Column:

@@ -12,8 +12,11 @@ TEXTS = MapType(TEXT, TEXT)
 PAYLOAD = "payload"
 """Where the JSON converter puts the content, beside ``schema``."""
 
+ANY_LENGTH = {"maxStringLen": str(2**31 - 1)}
+"""Option of the JSON reader, which by default refuses a text of 20 million characters and more."""
+
 _OBJECT, _DAMAGED = "object", "_damaged"
-_OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _DAMAGED, "allowSingleQuotes": "false"}
+_OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _DAMAGED, "allowSingleQuotes": "false", **ANY_LENGTH}
 
 
 def parse_object(value: Column, form: DataType) -> Column:

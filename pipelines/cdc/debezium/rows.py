@@ -9,7 +9,7 @@ column would be quadratic.
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc.debezium.json_texts import texts_of
+from cdc.debezium.json_texts import ANY_LENGTH, texts_of
 
 
 def is_in_order(row: Column, names: tuple[str, ...]) -> Column:
@@ -33,7 +33,7 @@ def texts(row: Column, in_order: Column, names: tuple[str, ...]) -> Column:
     """
     values = F.map_values(row)
     by_index = F.struct(*(F.get(values, F.lit(index)).alias(name) for index, name in enumerate(names)))
-    return F.when(in_order, by_index).otherwise(F.from_json(F.to_json(row), texts_of(names)))
+    return F.when(in_order, by_index).otherwise(F.from_json(F.to_json(row), texts_of(names), ANY_LENGTH))
 
 
 def unknown(row: Column, in_order: Column, names: tuple[str, ...], excluded: tuple[str, ...]) -> Column:

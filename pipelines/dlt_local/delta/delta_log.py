@@ -188,6 +188,16 @@ def live_files(table: Path) -> tuple[str, ...] | None:
     return None if changes is None else tuple(changes[0])
 
 
+def last_transaction(table: Path, app_id: str) -> int | None:
+    """The latest transaction of an application (`txnAppId`) among the table's last twenty commits; None without one."""
+    latest = version(table)
+    for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
+        for action in _actions(table, commit) if _log_file(table, commit).exists() else ():
+            if action.get("txn", {}).get("appId") == app_id:
+                return int(action["txn"]["version"])
+    return None
+
+
 def _file_changes(table: Path, since: int) -> tuple[dict[str, None], bool] | None:
     """The files that commits added and did not remove again, and whether they removed any file."""
     live: dict[str, None] = {}

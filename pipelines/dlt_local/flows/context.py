@@ -29,6 +29,8 @@ class UpdateContext:
     """Given the dataset, the flow, and what the flow has done so far in this run."""
     should_stop: Callable[[], bool] = lambda: False
     """True once the user has asked the update to stop."""
+    on_notice: Callable[[str], None] = lambda _: None
+    """Given what the user should know although nothing failed; the same text from several flows counts once."""
     session_lock: AbstractContextManager[object] = field(default_factory=threading.RLock, repr=False)
     """Held while the session's conf or catalog changes: all flows share them."""
 

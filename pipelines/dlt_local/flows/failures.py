@@ -2,6 +2,7 @@
 
 from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.flows import expectations
+from dlt_local.flows.kafka import errors as kafka_errors
 from dlt_local.graph.graph import Node, ResolvedFlow
 from dlt_local.spark import root_cause
 
@@ -11,7 +12,10 @@ def flow_failed(node: Node, flow: ResolvedFlow, error: Exception) -> FlowError:
     _, is_expectation, detail = str(error).partition(f"{expectations.FAILURE} ")
     if is_expectation:
         fix = "correct the source, or relax the expectation to expect_or_drop; nothing of the batch was written"
-        return ExpectationFailed(expectations.FAILURE, node.name, detail.splitlines()[0], fix)
+        return ExpectationFailed(expectations.FAILURE, node.name, detail.splitlines()[0], fix, is_permanent=True)
+    for source in flow.kafka:
+        if explained := kafka_errors.explained(node.name, flow, source, error):
+            return explained
     return failed(node.name, f"flow `{flow.flow.name}` ({flow.flow.location}): ", error)
 
 
@@ -27,4 +31,4 @@ def failed(dataset: str, where: str, error: Exception) -> FlowError:
     if root_cause.is_disk_full(error):
         fix = "make room and run again: committed batches stay, the rest follows with the next update, nothing twice"
         return FlowError("DISK_FULL", dataset, message, fix)
-    return FlowError("FLOW_FAILED", dataset, message)
+    return FlowError("FLOW_FAILED", dataset, message, is_permanent=root_cause.is_permanent(error))

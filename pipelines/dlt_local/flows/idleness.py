@@ -18,7 +18,7 @@ InputStates = Mapping[str, str | None]
 
 def input_states(update: UpdateContext, node: Node) -> InputStates:
     """The present state of each table and folder that a dataset reads."""
-    folders = {folder for flow in node.flows for folder in flow.folders}
+    folders = {source.folder for flow in node.flows for source in flow.files}
     tables = {str(name): delta_log.state(update.path(name)) for name in node.inputs}
     return tables | {folder: _listing(Path(folder)) for folder in sorted(folders)}
 

@@ -106,8 +106,10 @@ class Update:
         return next(d for d in self.datasets if d.name == name)
 
     def followed_by(self, later: "Update") -> "Update":
-        """Two rounds of a continuous update as one."""
-        return replace(later, datasets=tuple(self[d.name].followed_by(d) for d in later.datasets))
+        """Two rounds of a continuous update as one; the later may have left datasets out."""
+        ran = {each.name: each for each in later.datasets}
+        datasets = tuple(each.followed_by(ran[each.name]) if each.name in ran else each for each in self.datasets)
+        return replace(later, datasets=datasets)
 
 
 class UpdateFailed(LocalPipelineError):

@@ -12,6 +12,8 @@ from dlt_local.flows.checkpoint import Checkpoint, checkpoints
 from dlt_local.flows.context import FlowRun, UpdateContext
 from dlt_local.flows.failures import flow_failed
 from dlt_local.flows.idleness import InputStates
+from dlt_local.flows.input_files import InputFiles
+from dlt_local.flows.kafka import check as kafka
 from dlt_local.flows.last_update import LastUpdate
 from dlt_local.flows.outcomes import FlowMetrics, RunResult, UpdateStopped
 from dlt_local.graph.graph import Node, ResolvedFlow
@@ -66,12 +68,20 @@ class DatasetRunner:
             tables.materialize(self._update.session, table, node.schema, path)
 
     def _run_flow(self, run: FlowRun) -> FlowMetrics:
+        # What becomes of its source later is nothing to a flow that runs once.
+        files = InputFiles.of(run.node.name, () if _is_once(run.flow) else run.flow.files, run.checkpoint.folder)
+        files.check_unchanged()
+        if not _is_once(run.flow):
+            kafka.check(run)
         try:
-            return _write(run)
+            metrics = _write(run)
         except (FlowError, UpdateStopped):
             raise
         except Exception as error:
             raise flow_failed(run.node, run.flow, error) from error
+        for notice in files.passed_over():
+            self._update.on_notice(notice)
+        return metrics
 
     def _record(self, node: Node, inputs: InputStates, own: Mapping[str, Checkpoint]) -> None:
         reached = {flow: checkpoint.position() for flow, checkpoint in own.items() if checkpoint.folder.exists()}

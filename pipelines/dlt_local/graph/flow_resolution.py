@@ -53,7 +53,8 @@ class FlowResolver:
             schema=query.frame.schema,
             fingerprint=query.fingerprint,
             query=query.hash,
-            folders=query.plan.folders,
+            files=query.plan.files,
+            kafka=query.plan.kafka,
         )
 
     def _auto_cdc_flow(self, flow: AutoCdcFlow) -> ResolvedFlow:
@@ -123,7 +124,8 @@ class FlowResolver:
             schema=changes.target_schema,
             fingerprint=query.fingerprint,
             changes=changes,
-            folders=query.plan.folders,
+            files=query.plan.files,
+            kafka=query.plan.kafka,
         )
 
     def _check_sources(self, flow: Flow, plan: Plan) -> None:

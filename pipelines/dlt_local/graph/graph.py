@@ -8,6 +8,7 @@ from pyspark.sql.types import StructType
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.declarations.elements import Dataset, Flow, QueryFlow, View
 from dlt_local.errors import DeclarationError
+from dlt_local.graph.stream_sources import FileSource, KafkaSource
 from dlt_local.names import TableName
 
 
@@ -32,8 +33,10 @@ class ResolvedFlow:
     """The resolved arguments of an AUTO CDC or snapshot flow."""
     query: str = ""
     """Hash of the query of a query flow, even if it has no fingerprint; it changes when the query is edited."""
-    folders: tuple[str, ...] = ()
+    files: tuple[FileSource, ...] = ()
     """The folders whose files it streams."""
+    kafka: tuple[KafkaSource, ...] = ()
+    """The topics that it streams."""
 
 
 @dataclass(frozen=True)

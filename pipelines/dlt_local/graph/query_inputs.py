@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from dlt_local.graph.stream_sources import FileSource, KafkaSource
 from dlt_local.names import TableName, parts
 from dlt_local.spark import jvm
 
@@ -14,11 +15,13 @@ _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
 _VIEW = re.compile(r"View \(`(.*)`, \[")
 # Expression ids, and the path of a scratch folder.
 _IDS = re.compile(r"#\d+L?|\S*dlt_local-\w+")
+# A JVM object without a text of its own, such as the table of a Kafka stream, is printed as its class and its address.
+_ADDRESS = re.compile(r"\b((?:[a-z]\w*\.)+[A-Z][\w$]*)@[0-9a-f]+\b")
 # pyspark numbers the variables of lambda functions (`F.transform`) through the whole process.
 _VARIABLES = re.compile(r"\blambda ([a-z])_\d+")
 _FILE_FORMATS = ("binaryfile", "csv", "json", "orc", "parquet", "text", "xml")
-# The leaf of a stream from files or from a table; Kafka and other newer sources have another.
-_FILES_OR_TABLE = "StreamingRelation"
+# The leaf of a stream from files or from a table, and that of a stream from Kafka or another newer source.
+_FILES_OR_TABLE, _NEWER_SOURCE = "StreamingRelation", "StreamingRelationV2"
 _PATTERN = re.compile(r"[*?\[\]{}\\]")
 _CHANGE_OPTIONS = ("readchangefeed", "readchangedata", "skipchangecommits", "ignorechanges", "ignoredeletes")
 
@@ -42,8 +45,9 @@ class Plan:
     streamed_tables: tuple[TableName, ...]
     views: tuple[str, ...]
     """Innermost first."""
-    folders: tuple[str, ...]
+    files: tuple[FileSource, ...]
     """Local folders whose files the query streams."""
+    kafka: tuple[KafkaSource, ...]
     reads_outside: bool
     """True if it reads anything else: a topic, rows made in Python."""
     tables_read_as_changes: frozenset[TableName]
@@ -62,7 +66,7 @@ def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName], scr
         scratch: the folder of the placeholder tables.
     """
     plan = jvm.analyzed_plan(frame)
-    text = _VARIABLES.sub(r"lambda \1", _IDS.sub("#", str(plan.treeString())))
+    text = _without_numbers(str(plan.treeString()))
     relations = 0
     tables: dict[TableName, bool] = {}
     views: dict[str, None] = {}
@@ -76,16 +80,26 @@ def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName], scr
     streamed_tables = tuple(name for name, is_streamed in tables.items() if is_streamed)
     leaves = jvm.elements(plan.collectLeaves())
     sources = [_source(leaf) for leaf in leaves if leaf.nodeName() == _FILES_OR_TABLE]
-    folders = [folder for source in sources if (folder := _folder(source)) not in (None, scratch)]
+    files = [source for source in map(_files, sources) if source is not None and source.folder != scratch]
     return Plan(
         text=text,
         tables=tuple(tables),
         streamed_tables=streamed_tables,
         views=tuple(reversed(views)),
-        folders=tuple(sorted(set(folders))),
-        reads_outside=len(leaves) > relations + len(folders),
+        files=tuple(files),
+        kafka=tuple(source for leaf in leaves if (source := _kafka(leaf)) is not None),
+        reads_outside=len(leaves) > relations + len(files),
         tables_read_as_changes=frozenset(streamed_tables if any(map(_reads_changes, sources)) else ()),
     )
+
+
+def _without_numbers(text: str) -> str:
+    """A plan's text without the numbers that differ from one analysis to the next.
+
+    >>> _without_numbers("StreamingRelationV2 kafka, org.apache.spark.KafkaSourceProvider$KafkaTable@5f1c, [key#12]")
+    'StreamingRelationV2 kafka, org.apache.spark.KafkaSourceProvider$KafkaTable, [key#]'
+    """
+    return _VARIABLES.sub(r"lambda \1", _ADDRESS.sub(r"\1", _IDS.sub("#", text)))
 
 
 def _source(leaf: Any) -> _Source:
@@ -94,13 +108,20 @@ def _source(leaf: Any) -> _Source:
     return _Source(source.className().lower(), options)
 
 
-def _folder(source: _Source) -> str | None:
-    """The folder of a file source; None if it has a pattern, is not local, or may remove files after reading them."""
+def _files(source: _Source) -> FileSource | None:
+    """The files of a file source; None if its path has a pattern or is not local, or if it may remove what it read."""
     path = source.options.get("path", "").removeprefix("file:")
     is_plain = path.startswith("/") and not _PATTERN.search(path)
     if source.format not in _FILE_FORMATS or not is_plain or "cleansource" in source.options:
         return None
-    return path
+    recursive = source.options.get("recursivefilelookup", "false").lower() == "true"
+    return FileSource(path, source.options.get("pathglobfilter"), recursive)
+
+
+def _kafka(leaf: Any) -> KafkaSource | None:
+    if leaf.nodeName() != _NEWER_SOURCE or leaf.sourceName() != "kafka":
+        return None
+    return KafkaSource(dict(leaf.extraOptions()))
 
 
 def _reads_changes(source: _Source) -> bool:

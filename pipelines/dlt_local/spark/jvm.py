@@ -3,11 +3,12 @@
 Classic Spark only. A plan is a JVM object of type `Any`; walk it with `elements` and its own methods.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 
@@ -134,3 +135,52 @@ def forget_delta_log(session: SparkSession, path: Path) -> None:
 
 def _hadoop_path(session: SparkSession, path: Path) -> Any:
     return _jvm(session).org.apache.hadoop.fs.Path(str(path))
+
+
+def kafka_topics(
+    session: SparkSession, settings: Mapping[str, str], names: Iterable[str]
+) -> dict[str, tuple[str, dict[int, tuple[int, int]]]]:
+    """Topic -> its id, and for each partition the first offset and the offset after the last; without unknown topics.
+
+    Raises:
+        Py4JJavaError: the broker cannot be reached or does not answer, or the client's settings are wrong.
+    """
+    java, kafka = _jvm(session).java, _jvm(session).org.apache.kafka.clients.admin
+    properties = java.util.HashMap()
+    for name, value in settings.items():
+        properties[name] = value
+    admin = kafka.AdminClient.create(properties)
+    try:
+        asked = java.util.ArrayList()
+        for name in names:
+            asked.add(name)
+        descriptions = admin.describeTopics(asked).topicNameValues()
+        topics = {name: found for name in asked if (found := _description(descriptions[name])) is not None}
+        places = [info for found in topics.values() for info in _partitions(session, found)]
+        offsets = []
+        for spec in (kafka.OffsetSpec.earliest(), kafka.OffsetSpec.latest()):
+            wanted = java.util.HashMap()
+            for place in places:
+                wanted[place] = spec
+            answer = admin.listOffsets(wanted).all().get()
+            offsets.append([answer[place].offset() for place in places])
+    finally:
+        admin.close(java.time.Duration.ofSeconds(1))
+    found_offsets: dict[str, dict[int, tuple[int, int]]] = {name: {} for name in topics}
+    for place, first, end in zip(places, *offsets, strict=True):
+        found_offsets[place.topic()][place.partition()] = (first, end)
+    return {name: (str(topics[name].topicId().toString()), found_offsets[name]) for name in topics}
+
+
+def _description(future: Any) -> Any:
+    try:
+        return future.get()
+    except Py4JJavaError as error:
+        if "UnknownTopicOrPartitionException" in str(error.java_exception.toString()):
+            return None
+        raise
+
+
+def _partitions(session: SparkSession, description: Any) -> list[Any]:
+    place = _jvm(session).org.apache.kafka.common.TopicPartition
+    return [place(description.name(), info.partition()) for info in description.partitions()]

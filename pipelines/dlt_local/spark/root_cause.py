@@ -2,11 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 _STATE = re.compile(r" SQLSTATE: \w{5}.*$", re.DOTALL)
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
 _UNINFORMATIVE = ("An error occurred while calling", "[STREAM_FAILED]", "Job aborted", "[TASK_WRITE_FAILED]")
 _DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space on the disk", re.IGNORECASE)
+
+# What the rows themselves, or the query, make fail each time.
+_PERMANENT = re.compile(
+    r"^\[(USER_RAISED_EXCEPTION|CAST_INVALID_INPUT|CAST_OVERFLOW|DIVIDE_BY_ZERO|ARITHMETIC_OVERFLOW"
+    r"|NUMERIC_VALUE_OUT_OF_RANGE|DATATYPE_MISMATCH|UNRESOLVED_COLUMN)\b"
+)
 
 
 def sentence(error: BaseException) -> str:
@@ -22,6 +29,20 @@ def sentence(error: BaseException) -> str:
     return (with_condition or lines or [type(error).__name__])[-1]
 
 
+def is_permanent(error: BaseException) -> bool:
+    """True if the same rows and query would fail again, as far as the error's condition tells.
+
+    >>> is_permanent(ValueError("[DIVIDE_BY_ZERO] Division by zero.")), is_permanent(OSError("connection reset"))
+    (True, False)
+    """
+    return any(_PERMANENT.match(_first_line(text)) for text in _messages(error))
+
+
+def java_classes(error: BaseException) -> tuple[str, ...]:
+    """The full names of the Java classes in the chain of causes, from the outermost to the innermost."""
+    return tuple(str(java.getClass().getName()) for each in _chain(error) for java in _java_chain(each))
+
+
 def is_disk_full(error: BaseException) -> bool:
     """True if any message in the chain of causes says that a disk is full."""
     return any(_DISK_FULL.search(text) for text in _messages(error))
@@ -29,15 +50,25 @@ def is_disk_full(error: BaseException) -> bool:
 
 def _messages(error: BaseException) -> Iterator[str]:
     """The messages from the outermost error to the innermost; after each Python error those of its Java causes."""
+    for current in _chain(error):
+        yield str(current)
+        for java in _java_chain(current):
+            yield str(java.getMessage() or "")
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
     current: BaseException | None = error
     while current is not None:
-        yield str(current)
-        java = getattr(current, "java_exception", None) or getattr(current, "_origin", None)
-        depth = 0
-        while java is not None and hasattr(java, "getMessage") and depth < 20:
-            yield str(java.getMessage() or "")
-            java, depth = java.getCause(), depth + 1
+        yield current
         current = current.__cause__
+
+
+def _java_chain(error: BaseException) -> Iterator[Any]:
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    depth = 0
+    while java is not None and hasattr(java, "getMessage") and depth < 20:
+        yield java
+        java, depth = java.getCause(), depth + 1
 
 
 def _first_line(text: str) -> str:

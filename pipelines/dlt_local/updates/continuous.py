@@ -1,20 +1,23 @@
-"""Continuous mode: one update that runs rounds until it is asked to stop, and then ends at a batch boundary."""
+"""Continuous mode: one update that runs rounds until it is asked to stop, and then ends at a batch boundary.
+
+A table that fails is left out of the next rounds for a while, with all that read it; the others go on.
+"""
 
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dlt_local.errors import ExpectationFailed, FlowError
+from dlt_local.errors import FlowError
 from dlt_local.flows.outcomes import FlowMetrics, Update
-from dlt_local.graph.graph import Graph
+from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability.progress import Progress
 
 _MAX_PAUSE = 60.0
-"""Upper limit in seconds of the pause between retries."""
-_PERMANENT = ("CHECKPOINT_MISSING", "CHECKPOINT_DAMAGED", "EXPECTATION_FAILED")
-"""Error conditions that a retry cannot fix."""
+"""Upper limit in seconds of a table's pause between retries."""
+_PERMANENT = ("CHECKPOINT_MISSING", "CHECKPOINT_DAMAGED", "SCHEMA_CHANGED")
+"""Error conditions that a retry cannot fix, beside those that say so themselves."""
 
 
 @dataclass(frozen=True)
@@ -57,50 +60,95 @@ class CumulativeProgress:
 
 def is_permanent(error: Exception) -> bool:
     """False for errors that may pass, such as a restarting broker or a full disk."""
-    return isinstance(error, ExpectationFailed) or not isinstance(error, FlowError) or error.condition in _PERMANENT
+    return not isinstance(error, FlowError) or error.is_permanent or error.condition in _PERMANENT
+
+
+class Retries:
+    """When each failed table runs again."""
+
+    def __init__(self, interval: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._interval = interval
+        self._clock = clock
+        self._failures: dict[str, int] = {}
+        self._due: dict[str, float] = {}
+
+    def resting(self) -> frozenset[str]:
+        """The tables that do not run yet."""
+        now = self._clock()
+        return frozenset(name for name, due in self._due.items() if due > now)
+
+    def note(self, update: Update) -> Mapping[str, float]:
+        """Take in what a round has done.
+
+        Returns:
+            The tables that failed, each with the seconds until it runs again.
+        """
+        pauses = {}
+        for dataset in update.datasets:
+            if dataset.error is None:
+                self._failures.pop(dataset.name, None)
+                self._due.pop(dataset.name, None)
+            else:
+                self._failures[dataset.name] = self._failures.get(dataset.name, 0) + 1
+                pauses[dataset.name] = _pause(self._interval, self._failures[dataset.name])
+                self._due[dataset.name] = self._clock() + pauses[dataset.name]
+        return pauses
+
+
+def without_resting(nodes: Sequence[Node], resting: frozenset[str]) -> tuple[Node, ...]:
+    """The datasets of a round: all but those that rest, and those that read from one that rests."""
+    left_out = set(resting)
+    kept = []
+    for node in nodes:
+        if node.name in left_out or any(str(name) in left_out for name in node.inputs):
+            left_out.add(node.name)
+        else:
+            kept.append(node)
+    return tuple(kept)
 
 
 def run_rounds(
-    run_round: Callable[[int], Update],
+    run_round: Callable[[int, frozenset[str]], Update],
     mode: ContinuousMode,
-    on_retry: Callable[[Update, float], None],
+    on_retry: Callable[[Exception, float], None],
     on_written: Callable[[Update], None],
 ) -> Update:
     """Run rounds until the user stops the update or a permanent error ends it.
 
     Args:
-        run_round: runs one round, given its number from 0.
+        run_round: runs one round, given its number from 0 and the datasets that rest.
         mode: when to stop, and how often to run.
-        on_retry: called with a failed round and the seconds until it is retried.
+        on_retry: called with each error of a round and the seconds until its dataset runs again.
         on_written: called with the sum of all rounds, after each round that wrote something.
 
     Returns:
         The sum of all rounds: COMPLETED if the user ended the update, FAILED if an error did.
     """
     total: Update | None = None
-    failures = 0
+    retries = Retries(mode.trigger_interval)
     for number in itertools.count():
         started = time.monotonic()
-        update = run_round(number)
+        update = run_round(number, retries.resting())
         total = update if total is None else total.followed_by(update)
         if any(is_permanent(error) for error in update.errors):
             return total
         if any(not dataset.is_idle for dataset in update.datasets):
             on_written(total)
-        failures = failures + 1 if update.errors else 0
-        pause = _pause(mode.trigger_interval, failures)
-        if update.errors and not mode.stop.is_set():
-            on_retry(update, pause)
-        if mode.stop.wait(max(0.0, started + pause - time.monotonic())):
+        pauses = retries.note(update)
+        if not mode.stop.is_set():
+            for dataset in update.datasets:
+                if dataset.error is not None:
+                    on_retry(dataset.error, pauses[dataset.name])
+        if mode.stop.wait(max(0.0, started + mode.trigger_interval - time.monotonic())):
             break
     assert total is not None
     return replace(total, state="COMPLETED")
 
 
 def _pause(interval: float, failures: int) -> float:
-    """Seconds from the start of a round to the next: doubled with each failure in a row, up to a minute.
+    """Seconds until a table that has failed so many times in a row runs again: doubled each time, up to a minute.
 
-    >>> [_pause(5.0, failures) for failures in (0, 1, 3, 9)], _pause(90.0, 2)
-    ([5.0, 10.0, 40.0, 60.0], 90.0)
+    >>> [_pause(5.0, failures) for failures in (1, 3, 9)], _pause(90.0, 2)
+    ([10.0, 40.0, 60.0], 90.0)
     """
-    return min(interval * 2**failures, max(_MAX_PAUSE, interval)) if failures else interval
+    return min(interval * 2.0**failures, max(_MAX_PAUSE, interval))

@@ -1,5 +1,6 @@
 """Runs one update, from its first event to its report page."""
 
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -49,6 +50,7 @@ class UpdateRun:
         killed = self._log.close_killed_updates()
         self._report = ReportWriter(pipeline.storage, pipeline.name, self._id, killed, self._redact)
         self._notices: list[str] = []
+        self._notice_lock = threading.Lock()
         self._published = time.monotonic()
 
     def run(self) -> Update:
@@ -132,7 +134,13 @@ class UpdateRun:
         progress = CumulativeProgress(self._pipeline.progress)
         progress.begin(f"{self._pipeline.name}: update {self._id[:6]}", Graph(tuple(nodes), current.graph.notices))
         context = UpdateContext(
-            current.catalog, current.registry, current.graph, storage, progress.batch, self._should_stop
+            current.catalog,
+            current.registry,
+            current.graph,
+            storage,
+            progress.batch,
+            self._should_stop,
+            self._on_notice,
         )
         refused = refusals(selected.kept, current.graph, context)
         runner = DatasetRunner(context)
@@ -144,11 +152,11 @@ class UpdateRun:
 
         execution = scheduler.Execution(run_dataset, self._pipeline.parallelism, self._should_stop)
 
-        def run_round(number: int) -> Update:
+        def run_round(number: int, resting: frozenset[str] = frozenset()) -> Update:
             progress.next_round()
             current.catalog.renew_views()
             recorder = _RoundRecorder(progress, self._events, records_idle=number == 0)
-            outcomes = scheduler.run_all(nodes, execution, recorder)
+            outcomes = scheduler.run_all(continuous.without_resting(nodes, resting), execution, recorder)
             failed = any(outcome.state == "FAILED" for outcome in outcomes)
             return Update(self._id, "FAILED" if failed else "COMPLETED", outcomes, current.graph)
 
@@ -156,14 +164,22 @@ class UpdateRun:
             return run_round(0)
         return continuous.run_rounds(run_round, self._mode, self._on_retry, self._on_written)
 
+    def _on_notice(self, notice: str) -> None:
+        """Report what a flow has to say; called from the flows' threads."""
+        with self._notice_lock:
+            if notice in self._notices:
+                return
+            self._notices.append(notice)
+            self._events.noticed(notice)
+            self._pipeline.progress.notice(self._redact(notice))
+
     def _should_stop(self) -> bool:
         return self._mode is not None and self._mode.stop.is_set()
 
-    def _on_retry(self, update: Update, pause: float) -> None:
-        for error in update.errors:
-            message = f"Retrying in {pause:.0f} s after an error: {error}"
-            self._pipeline.progress.notice(self._redact(message))
-            self._events.retried(error, message)
+    def _on_retry(self, error: Exception, pause: float) -> None:
+        message = f"Retrying in {pause:.0f} s after an error: {error}"
+        self._pipeline.progress.notice(self._redact(message))
+        self._events.retried(error, message)
 
     def _on_written(self, total: Update) -> None:
         if time.monotonic() - self._published > _PUBLISH_INTERVAL:

@@ -1,0 +1,35 @@
+"""Spark's own log of the files that a stream has read, in the stream's checkpoint."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+_BATCH = re.compile(r"^(\d+)(\.compact)?$")
+
+
+def files_read(checkpoint: Path) -> Mapping[Path, int]:
+    """File -> when it was modified, in milliseconds since 1970, as of when the stream listed it.
+
+    Empty before the first batch, and for a stream without files.
+    """
+    return {file: at for log in (checkpoint / "sources").glob("*") for file, at in _entries(log).items()}
+
+
+def _entries(log: Path) -> dict[Path, int]:
+    """The entries of one source: those of its newest compact file, which has all before, and of later batches."""
+    found = [(int(match[1]), bool(match[2]), file) for file in log.iterdir() if (match := _BATCH.match(file.name))]
+    newest = max((number for number, is_compact, _ in found if is_compact), default=-1)
+    entries: dict[Path, int] = {}
+    for number, is_compact, file in sorted(found):
+        if number > newest or (number == newest and is_compact):
+            entries |= _read(file)
+    return entries
+
+
+def _read(file: Path) -> dict[Path, int]:
+    # The other sources keep one object of their own here: Kafka its first offsets.
+    lines = (line for line in file.read_text().splitlines()[1:] if line.startswith("{"))
+    entries = (json.loads(line) for line in lines)
+    return {Path(unquote(urlparse(entry["path"]).path)): entry["timestamp"] for entry in entries if "path" in entry}
