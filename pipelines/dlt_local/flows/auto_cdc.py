@@ -11,6 +11,7 @@ from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs, for_target
 from dlt_local.auto_cdc.events import to_flat_events
 from dlt_local.auto_cdc.handler import AutoCdcHandler
+from dlt_local.auto_cdc.seal import Seal
 from dlt_local.auto_cdc.state import State
 from dlt_local.declarations.elements import AutoCdcFlow, Table
 from dlt_local.delta import delta_log, tables
@@ -64,7 +65,8 @@ class ChangeTarget:
         """Apply events (`to_flat_events`); the same transaction again changes nothing."""
         drift.record(self.args, self.state)
         tables.mark_rows_if_large(self.run.update.session, self.table, self.path)
-        state = State(self.state, retention_seconds(self.table.table_properties))
+        seal = Seal(self.run.update.storage.seal(self.table.name), self.path)
+        state = State(self.state, retention_seconds(self.table.table_properties), seal)
         return FlowMetrics(cdc=AutoCdcHandler(self.args, self.path, state).apply(events, transaction))
 
 

@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from dlt_local.errors import ExpectationFailed, FlowError
+from dlt_local.errors import ExpectationFailed, FlowError, StorageAltered
 from dlt_local.flows.outcomes import FlowMetrics, Update
 from dlt_local.graph.graph import Graph
 from dlt_local.observability.progress import Progress
 
 _MAX_PAUSE = 60.0
 """Upper limit in seconds of the pause between retries."""
-_PERMANENT = ("CHECKPOINT_MISSING", "CHECKPOINT_DAMAGED", "EXPECTATION_FAILED")
-"""Error conditions that a retry cannot fix."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class CumulativeProgress:
 
 def is_permanent(error: Exception) -> bool:
     """False for errors that may pass, such as a restarting broker or a full disk."""
-    return isinstance(error, ExpectationFailed) or not isinstance(error, FlowError) or error.condition in _PERMANENT
+    return isinstance(error, ExpectationFailed | StorageAltered) or not isinstance(error, FlowError)
 
 
 def run_rounds(

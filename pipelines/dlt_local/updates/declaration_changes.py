@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dlt_local.auto_cdc import drift
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import tables
-from dlt_local.delta.storage import Storage, read_json
+from dlt_local.delta.storage import Storage, read_json_if_intact
 from dlt_local.errors import DeclarationError
 from dlt_local.graph.graph import Node, ResolvedFlow
 
@@ -49,7 +49,7 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
     for node in nodes:
         if node.kind != "streaming table":
             continue
-        last_run = (read_json(storage.progress(node.name)) or {}).get("queries", {})
+        last_run = (read_json_if_intact(storage.progress(node.name)) or {}).get("queries", {})
         for flow in node.flows:
             if last_run.get(flow.flow.name, flow.query) != flow.query:
                 notices.append(

@@ -13,6 +13,7 @@ from dlt_local.auto_cdc.snapshots import AppliedSnapshots
 from dlt_local.declarations import source_files
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import tables
+from dlt_local.delta.storage import StorageFileDamaged
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.outcomes import UpdateFailed
 from dlt_local.graph import resolver
@@ -83,12 +84,20 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
 def _resolve(pipeline: PipelineDefinition, registry: Registry, catalog: Catalog, selection: Selection) -> Graph:
     load_errors = source_files.load(source_files.source_files(pipeline.sources), registry, pipeline.root_path)
     kept = [name for name in registry.tables if not selection.resets(name, pipeline.schema)]
-    versions = {name: AppliedSnapshots(pipeline.storage.auto_cdc(name)).latest for name in kept}
+    versions = {name: _latest_snapshot(pipeline.storage.auto_cdc(name)) for name in kept}
     schemas = _stored_schemas(pipeline, registry, catalog.session, selection)
     graph, errors = resolver.resolve(registry, catalog, schemas, versions.get)
     if load_errors or errors:
         raise UpdateFailed(None, [*load_errors, *(each for each in errors if not _follows(each, load_errors))])
     return graph
+
+
+def _latest_snapshot(state: Path) -> object:
+    try:
+        return AppliedSnapshots(state).latest
+    except StorageFileDamaged:
+        # The target itself is refused when it is its turn.
+        return None
 
 
 def _stored_schemas(
