@@ -150,6 +150,14 @@ class Log:
             elif path.suffix == ".parquet":
                 path.unlink()
 
+    def fields_of(self, column: str) -> tuple[str, ...]:
+        """The names of a struct column's fields in their stored order; empty where it was never stored."""
+        for schema in _PartList.read(self._list).schemas:
+            for stored in StructType.fromJson(schema).fields:
+                if stored.name == column and isinstance(stored.dataType, StructType):
+                    return tuple(stored.dataType.names)
+        return ()
+
     @property
     def is_empty(self) -> bool:
         """True before anything was appended."""

@@ -80,6 +80,24 @@ class Storage:
         """The record of a table's last maintenance, as JSON."""
         return self.system / "maintenance" / f"{_safe(name)}.json"
 
+    def targets(self) -> list[str]:
+        """The names of all datasets and sinks that have state of their own here, sorted."""
+        noted = [*self.system.glob("progress/*.json"), *self.system.glob("seals/*.json")]
+        folders = [*self.system.glob("checkpoints/*"), *self.system.glob("auto_cdc/*")]
+        return sorted({unquote(file.stem) for file in noted} | {unquote(folder.name) for folder in folders})
+
+    def flows(self, target: str) -> list[str]:
+        """The names of all flows into a target that have a checkpoint, sorted."""
+        return sorted(unquote(folder.name) for folder in self.checkpoints(target).glob("*") if folder.is_dir())
+
+    def files(self) -> list[Path]:
+        """The engine's own JSON files, as `write_json` writes them, sorted."""
+        patterns = (
+            *("progress/*.json", "seals/*.json", "maintenance/*.json", "resets/*.json", "report/history.json"),
+            *("auto_cdc/*/*.json", "auto_cdc/*/*/parts.json", "checkpoints/*/*/app.json", "checkpoints/*/*/once.json"),
+        )
+        return sorted(file for pattern in patterns for file in self.system.glob(pattern))
+
     @property
     def resets(self) -> Path:
         """The folder of markers, one for each full refresh that was started and not finished."""

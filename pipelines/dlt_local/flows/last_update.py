@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dlt_local.delta.storage import read_json, write_json
 from dlt_local.delta.table_position import TablePosition
@@ -41,12 +42,12 @@ class LastUpdate:
 
     def write(self, file: Path) -> None:
         """Replace the content of the file in one step."""
-        content = {
+        content: dict[str, Any] = {
             "inputs": self.inputs,
             "fingerprint": self.fingerprint,
             "queries": self.queries,
             "checkpoints": positions_to_json(self.checkpoints),
-            "table": None if self.table is None else self.table.to_json(),
-            "ledger_count": self.ledger_count,
         }
+        if self.table is not None:
+            content |= {"table": self.table.to_json(), "ledger_count": self.ledger_count}
         write_json(file, content)

@@ -1,6 +1,6 @@
 """Resolves a pipeline's source files into graph, registry and catalog for the duration of a block."""
 
-import tempfile
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from dlt_local.flows.outcomes import UpdateFailed
 from dlt_local.graph import resolver
 from dlt_local.graph.graph import Graph
 from dlt_local.names import TableName
+from dlt_local.spark import temporary
 from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.isolation import active, isolated_session, restore_settings
 from dlt_local.spark.session import create_session
@@ -67,10 +68,11 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
     Raises:
         UpdateFailed: the declarations have errors; it carries all of them.
     """
-    with tempfile.TemporaryDirectory(prefix="dlt_local-", ignore_cleanup_errors=True) as folder:
-        session = sessions.isolated(pipeline, Path(folder))
+    folder = temporary.create_folder()
+    try:
+        session = sessions.isolated(pipeline, folder)
         registry = Registry(pipeline.schema, session)
-        catalog = Catalog(session, pipeline.schema, Path(folder))
+        catalog = Catalog(session, pipeline.schema, folder)
         settings = dict(session.conf.getAll)
         try:
             with active(session):
@@ -79,6 +81,8 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
         finally:
             catalog.clear()
             restore_settings(session, settings)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _resolve(pipeline: PipelineDefinition, registry: Registry, catalog: Catalog, selection: Selection) -> Graph:
