@@ -39,7 +39,8 @@ def test_the_same_keys_in_another_order_are_the_same_keys(spark: SparkSession, t
     small.drop(_event(1, "x", "anna", 30), _event(2, "y", "late", 15), _event(2, "y", "", 40, gone=True), late)
     small.pipeline.run()
     assert [(row["a"], row["b"], row["name"]) for row in small.table("type_1")] == [(1, "x", "anna")]
-    assert [(row["a"], row["name"], row["__START_AT"], row["__END_AT"]) for row in small.table("type_2")] == [
+    versions = [(row["a"], row["name"], row["__START_AT"], row["__END_AT"]) for row in small.table("type_2")]
+    assert sorted(versions, key=str) == [
         (1, "ann", 10, 30),
         (1, "anna", 30, None),
         (2, "bob", 20, 40),

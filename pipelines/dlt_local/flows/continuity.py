@@ -46,6 +46,15 @@ def check(dataset: StoredDataset, last: LastUpdate) -> None:
         integrity.restore_ledger(dataset.changes)
 
 
+def is_view_as_left(view: StoredDataset, progress: Path) -> bool:
+    """False for a materialized view whose rows, or the note of its last update, were altered: it is computed again."""
+    try:
+        last = LastUpdate.read(progress)
+    except StorageFileDamaged:
+        return False
+    return last.table is None or view.table is None or last.table.altered(view.table) is None
+
+
 def faults(dataset: StoredDataset, last: LastUpdate) -> Iterator[FlowError]:
     """What is lost or altered and cannot be made good; nothing is written.
 

@@ -77,13 +77,14 @@ class DatasetRunner:
             FlowError: what the dataset continues from is not what its last update left.
         """
         file = self._update.storage.progress(node.name)
-        last = LastUpdate.read(file)
         if node.kind != "materialized view":
+            last = LastUpdate.read(file)
             continuity.check(stored, last)
-        elif last.table is not None and stored.table is not None and last.table.altered(stored.table) is not None:
-            file.unlink()
-            return LastUpdate()
-        return last
+            return last
+        if continuity.is_view_as_left(stored, file):
+            return LastUpdate.read(file)
+        file.unlink()
+        return LastUpdate()
 
     def _materialize(self, node: Node, table: Table) -> None:
         path = self._update.path(table.name)
