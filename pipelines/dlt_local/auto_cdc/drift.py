@@ -35,6 +35,9 @@ class _Declaration:
         )
 
 
+_FIELDS = tuple(each.name for each in fields(_Declaration))
+
+
 def check(args: ChangeArgs, folder: Path, location: SourceLocation) -> None:
     """Compare a flow with the one that made the target's rows and state.
 
@@ -42,7 +45,7 @@ def check(args: ChangeArgs, folder: Path, location: SourceLocation) -> None:
         DeclarationError: applying this flow to them would mix two meanings in one table.
     """
     # A damaged file is an error of this target alone, which its integrity check reports.
-    stored = read_json_if_intact(folder / _FILE)
+    stored = read_json_if_intact(folder / _FILE, *_FIELDS)
     if stored is None:
         return
     was, now = _Declaration(**stored), _Declaration.of(args)
@@ -70,7 +73,7 @@ def declared(folder: Path) -> None:
     Raises:
         StorageFileDamaged: it cannot.
     """
-    read_json(folder / _FILE, *(each.name for each in fields(_Declaration)))
+    read_json(folder / _FILE, *_FIELDS)
 
 
 def record(args: ChangeArgs, folder: Path) -> None:

@@ -37,10 +37,8 @@ class Seal:
 
         The state alone then says how far it has come, and the next batch writes the seal again.
         """
-        content = read_json_if_intact(self.file)
-        if content is None or "ledger" not in content:
-            return None
-        return Sealed(Ledger.from_json(content["ledger"]), bool(content.get("open")))
+        content = read_json_if_intact(self.file, "ledger", "open")
+        return None if content is None else Sealed(Ledger.from_json(content["ledger"]), content["open"])
 
     def write(self, ledger: Ledger, is_open: bool) -> None:
         """Replace its content."""

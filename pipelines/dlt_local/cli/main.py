@@ -1,8 +1,5 @@
 """The commands: `python -m dlt_local run | dry-run | graph | shell | events | doctor | compatibility | jars`."""
 
-import tempfile
-from pathlib import Path
-
 import click
 
 from dlt_local.cli import event_table
@@ -19,6 +16,7 @@ from dlt_local.graph.graph import Graph
 from dlt_local.observability.graph_drawing import FORMATS
 from dlt_local.observability.progress import Terminal
 from dlt_local.spark import jars
+from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates.doctor import findings
 from dlt_local.updates.selection import Selection
 
@@ -85,8 +83,8 @@ def graph(options: Options, form: str) -> None:
 
 
 def _resolved(chosen: Settings) -> Graph:
-    with tempfile.TemporaryDirectory(prefix="dlt_local-") as empty:
-        return chosen.pipeline(chosen.storage or Path(empty)).dry_run()
+    with temporary_folder() as empty:
+        return chosen.pipeline(chosen.storage or empty).dry_run()
 
 
 @main.command()

@@ -188,10 +188,10 @@ def read_json(path: Path, *keys: str) -> dict[str, Any] | None:
     return content
 
 
-def read_json_if_intact(path: Path) -> dict[str, Any] | None:
+def read_json_if_intact(path: Path, *keys: str) -> dict[str, Any] | None:
     """As `read_json`, but None for a damaged file too: for readers that can do without."""
     try:
-        return read_json(path)
+        return read_json(path, *keys)
     except StorageFileDamaged:
         return None
 

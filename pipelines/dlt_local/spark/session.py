@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from dlt_local.spark import temporary
 from dlt_local.spark.jars import jars, java
+from dlt_local.spark.temporary import folder_of_process
 
 _QUIET = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
 
@@ -78,10 +78,8 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
         "spark.driver.memory": os.environ.get("DLT_LOCAL_DRIVER_MEMORY", "3g"),
     }
     conf = _DEFAULTS | required | dict(settings or {})
-    scratch = temporary.create_folder()
-    temporary.remove_at_exit(scratch)
     heap = _HEAP.format(memory=conf["spark.driver.memory"])
-    java_options = f"{_COMPILERS} {heap} {_QUIET} {_TEMPORARY.format(scratch)}"
+    java_options = f"{_COMPILERS} {heap} {_QUIET} {_TEMPORARY.format(folder_of_process())}"
     for key, value in ({"spark.driver.extraJavaOptions": java_options} | conf).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

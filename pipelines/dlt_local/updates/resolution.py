@@ -1,6 +1,5 @@
 """Resolves a pipeline's source files into graph, registry and catalog for the duration of a block."""
 
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from dlt_local.flows.outcomes import UpdateFailed
 from dlt_local.graph import resolver
 from dlt_local.graph.graph import Graph
 from dlt_local.names import TableName
-from dlt_local.spark import temporary
 from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.isolation import active, isolated_session, restore_settings
 from dlt_local.spark.session import create_session
+from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates import stored_tables
 from dlt_local.updates.definition import PipelineDefinition
 from dlt_local.updates.selection import Selection
@@ -68,8 +67,7 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
     Raises:
         UpdateFailed: the declarations have errors; it carries all of them.
     """
-    folder = temporary.create_folder()
-    try:
+    with temporary_folder() as folder:
         session = sessions.isolated(pipeline, folder)
         registry = Registry(pipeline.schema, session)
         catalog = Catalog(session, pipeline.schema, folder)
@@ -81,8 +79,6 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
         finally:
             catalog.clear()
             restore_settings(session, settings)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _resolve(pipeline: PipelineDefinition, registry: Registry, catalog: Catalog, selection: Selection) -> Graph:
