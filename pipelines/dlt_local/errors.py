@@ -85,6 +85,10 @@ class FlowError(LocalPipelineError):
         super().__init__(f"{condition}  {dataset}\n  {message}" + (f"\n  fix: {fix}" if fix else ""))
 
 
+class StorageAltered(FlowError):
+    """What an update continues from was lost or altered since the last one; nothing of the dataset is written."""
+
+
 class ExpectationFailed(FlowError):
     """A row violated an `expect_or_fail` expectation; nothing of the microbatch was committed."""
 

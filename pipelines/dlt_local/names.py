@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from dlt_local.errors import LocalPipelineError
+
 OWN_PREFIX = "__dlt_local_"
 """Prefix of every column that the engine adds on the way; no column of a user's dataset may have it."""
 
@@ -13,6 +15,18 @@ START_AT = "__START_AT"
 END_AT = "__END_AT"
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+_NAME = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
+
+
+class InvalidName(LocalPipelineError):
+    """A text that is no name of a dataset."""
+
+    def __init__(self, name: str, what: str) -> None:
+        self.what = f"{name!r} is no name of a dataset: {what}"
+        super().__init__(f"INVALID_DATASET_NAME\n  {self.what}\n  fix: {NAME_FIX}")
+
+
+NAME_FIX = "write it as `table` or `schema.table`, and quote a part that has a dot in it: schema.`my.table`"
 
 
 @dataclass(frozen=True, order=True)
@@ -58,6 +72,30 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple((quoted or plain).replace("``", "`") for quoted, plain in _PART.findall(name))
 
 
+def check_part(part: str, name: str) -> None:
+    """Refuse a part of a name that cannot be a folder, or would be that of another dataset.
+
+    Raises:
+        InvalidName: it is empty, has nothing but dots, or has a control character.
+    """
+    if not part.strip(" ."):
+        raise InvalidName(name, "a part of it is empty or has nothing but dots")
+    if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in part):
+        raise InvalidName(name, "it has a control character")
+
+
+def check_name(name: str) -> None:
+    """Refuse a text that is no name of one or several parts.
+
+    Raises:
+        InvalidName: it is none, or one of its parts is none.
+    """
+    for part in parts(name) or ("",):
+        check_part(part, name)
+    if not _NAME.fullmatch(name):
+        raise InvalidName(name, "its dots and backticks do not separate parts")
+
+
 def table_name(name: str, schema: str) -> TableName:
     """The full name of a dataset from its name in a source file; ``schema`` is the default schema.
 
@@ -66,7 +104,11 @@ def table_name(name: str, schema: str) -> TableName:
 
     >>> str(table_name("orders", "default")), str(table_name("main.silver.orders", "default"))
     ('default.orders', 'silver.orders')
+
+    Raises:
+        InvalidName: it is none.
     """
+    check_name(name)
     split = parts(name)
     if len(split) > 1 and split[-2].lower() != "live":
         return TableName(split[-2], split[-1])

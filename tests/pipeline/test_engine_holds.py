@@ -138,9 +138,9 @@ def test_a_changed_query_makes_new_rows_and_a_notice_about_the_old_ones(spark: S
     assert small.table("people") == [{"id": 1, "name": None}, {"id": 2, "name": "b"}]
     assert small.table("total") == [{"n": 3}]
     (notice,) = [row.message for row in small.pipeline.event_log().where("level = 'WARN'").collect()]
-    assert "`default.people` has changed" in notice and "--full-refresh default.people" in notice
+    assert "`default.people` has changed" in notice and "--rebuild default.people" in notice
     small.write(source.replace('select("id")', 'selectExpr("CAST(id AS STRING) AS id")'))
-    with pytest.raises(UpdateFailed, match=r"CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE(.|\n)*--full-refresh default\.people"):
+    with pytest.raises(UpdateFailed, match=r"CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE(.|\n)*--rebuild default\.people"):
         small.pipeline.run()
 
 
@@ -152,10 +152,10 @@ def test_a_checkpoint_with_parts_missing_is_refused(spark: SparkSession, tmp_pat
     for part in ("offsets", "commits", "sources"):
         shutil.rmtree(checkpoint / part, ignore_errors=True)
     small.drop({"id": 2, "name": "b"})
-    with pytest.raises(UpdateFailed, match=r"CHECKPOINT_DAMAGED(.|\n)*--full-refresh default\.raw"):
+    with pytest.raises(UpdateFailed, match=r"CHECKPOINT_DAMAGED(.|\n)*--rebuild default\.raw"):
         small.pipeline.run()
     assert len(small.table("raw")) == 1
-    small.pipeline.run(full_refresh=["raw"])
+    small.pipeline.run(rebuild=["raw"])
     assert len(small.table("raw")) == 2
 
 

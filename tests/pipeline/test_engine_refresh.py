@@ -83,11 +83,11 @@ def test_a_view_notices_that_its_source_was_recomputed_up_to_the_same_version(
     assert [row["id"] for row in small.table("copied")] == [2]
 
 
-def test_a_lost_checkpoint_is_an_error_that_names_the_full_refresh(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_lost_checkpoint_is_an_error_that_names_the_rebuild(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef raw():\n    return {ROWS}\n")
     small.drop(A)
     small.pipeline.run()
     shutil.rmtree(small.pipeline.storage.checkpoints("default.raw"))
-    with pytest.raises(UpdateFailed, match=r"CHECKPOINT_MISSING(.|\n)*--full-refresh default\.raw"):
+    with pytest.raises(UpdateFailed, match=r"CHECKPOINT_MISSING(.|\n)*--rebuild default\.raw"):
         small.pipeline.run()
     assert len(small.table("raw")) == 1

@@ -144,9 +144,9 @@ def test_table_declarations_reach_delta(spark: SparkSession, tmp_path: Path) -> 
     assert len(small.table("counted")) == 3
 
     small.write(small.file.read_text().replace('["day"]', '["name"]'))
-    with pytest.raises(UpdateFailed, match=r"PARTITIONING_CHANGED(.|\n)*by day, .* by name(.|\n)*--full-refresh"):
+    with pytest.raises(UpdateFailed, match=r"PARTITIONING_CHANGED(.|\n)*by day, .* by name(.|\n)*--rebuild"):
         small.pipeline.run()
-    small.pipeline.run(full_refresh=["people"])
+    small.pipeline.run(rebuild=["people"])
     assert published(small, "default.people").metadata().partition_columns == ["name"]
 
 
@@ -290,9 +290,9 @@ def test_the_schema_of_a_materialized_view_may_change(spark: SparkSession, tmp_p
     small = SmallPipeline(tmp_path, spark, VIEWS)
     small.pipeline.run()
     small.write(VIEWS.replace("1 AS n", "'x' AS n").replace("n INT", "n STRING"))
-    with pytest.raises(UpdateFailed, match=r"SCHEMA_CHANGED  default\.strict(.|\n)*--full-refresh default\.strict"):
+    with pytest.raises(UpdateFailed, match=r"SCHEMA_CHANGED  default\.strict(.|\n)*--rebuild default\.strict"):
         small.pipeline.run()
-    small.pipeline.run(full_refresh=["strict"])
+    small.pipeline.run(rebuild=["strict"])
     for name in ("clustered", "described", "strict"):
         assert {row["n"] for row in small.table(name)} == {"x"}, name
     fields = json.loads(published(small, "default.described").schema().to_json())["fields"]

@@ -40,7 +40,7 @@ def test_a_checkpoint_at_or_past_its_recorded_position_is_accepted(
 
 @pytest.mark.parametrize("recorded", [Position("query", 2), Position("another", 1)])
 def test_another_or_older_checkpoint_is_damaged(checkpoint: Checkpoint, recorded: Position) -> None:
-    with pytest.raises(FlowError, match=r"CHECKPOINT_DAMAGED  default\.orders(.|\n)*--full-refresh default\.orders"):
+    with pytest.raises(FlowError, match=r"CHECKPOINT_DAMAGED  default\.orders(.|\n)*--rebuild default\.orders"):
         checkpoint.check(recorded)
 
 

@@ -1,6 +1,6 @@
 """The arguments of one AUTO CDC flow, validated once against its source's columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -138,6 +138,14 @@ def for_target(args: ChangeArgs, target: StructType) -> ChangeArgs:
     return replace(args, columns=columns, tracked=tracked)
 
 
+def in_stored_order(args: ChangeArgs, stored: Sequence[str]) -> ChangeArgs:
+    """The same flow with its keys in the order that the auxiliary state has them in, if they are the same keys."""
+    at = {key.lower(): number for number, key in enumerate(stored)}
+    if {key.lower() for key in args.keys} != at.keys():
+        return args
+    return replace(args, keys=tuple(sorted(args.keys, key=lambda key: at[key.lower()])))
+
+
 def column(given: ColumnLike) -> Column:
     """A column or SQL text as a column."""
     return F.expr(given) if isinstance(given, str) else given
@@ -188,23 +196,27 @@ class _Check:
         self.flow = flow
         self.source = source
         self.names = tuple(source.columns)
+        self._is_case_sensitive = source.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
 
     def refuse(self, condition: str, message: str, fix: str = "") -> None:
         raise DeclarationError(condition, f"target {self.flow.target}: {message}", self.flow.location, fix)
 
     def existing(self, argument: str, wanted: Iterable[str] | None) -> tuple[str, ...] | None:
-        """The columns as the source spells them; Spark ignores the case of names."""
+        """The columns as the source spells them; Spark ignores the case of names unless its conf says otherwise."""
         if wanted is None:
             return None
-        by_folded = {name.lower(): name for name in self.names}
-        missing = [name for name in wanted if name.lower() not in by_folded]
+        by_folded = {self._folded(name): name for name in self.names}
+        missing = [name for name in wanted if self._folded(name) not in by_folded]
         if missing:
             named = ", ".join(f"`{name}`{did_you_mean(name, self.names)}" for name in missing)
             self.refuse(
                 "AUTOCDC_COLUMNS_NOT_FOUND_IN_SCHEMA",
                 f"`{argument}` names {named}, which is not a column of {self.flow.source}: {', '.join(self.names)}",
             )
-        return tuple(by_folded[name.lower()] for name in wanted)
+        return tuple(by_folded[self._folded(name)] for name in wanted)
+
+    def _folded(self, name: str) -> str:
+        return name if self._is_case_sensitive else name.lower()
 
     def within(self, argument: str, listed: tuple[str, ...], candidates: tuple[str, ...]) -> None:
         keys = {key.lower() for key in self.flow.keys}

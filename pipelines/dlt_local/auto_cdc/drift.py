@@ -1,10 +1,10 @@
 """Drift: what must not change between updates of one target, because its rows and state depend on it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from dlt_local.auto_cdc.args import ChangeArgs
-from dlt_local.delta.storage import read_json, write_json
+from dlt_local.delta.storage import read_json, read_json_if_intact, write_json
 from dlt_local.errors import DeclarationError, SourceLocation
 
 _FILE = "declaration.json"
@@ -35,13 +35,17 @@ class _Declaration:
         )
 
 
+_FIELDS = tuple(each.name for each in fields(_Declaration))
+
+
 def check(args: ChangeArgs, folder: Path, location: SourceLocation) -> None:
     """Compare a flow with the one that made the target's rows and state.
 
     Raises:
         DeclarationError: applying this flow to them would mix two meanings in one table.
     """
-    stored = read_json(folder / _FILE)
+    # A damaged file is an error of this target alone, which its integrity check reports.
+    stored = read_json_if_intact(folder / _FILE, *_FIELDS)
     if stored is None:
         return
     was, now = _Declaration(**stored), _Declaration.of(args)
@@ -61,6 +65,15 @@ def check(args: ChangeArgs, folder: Path, location: SourceLocation) -> None:
                 location,
                 f"undo the change, or rebuild the target with --rebuild {args.target}",
             )
+
+
+def declared(folder: Path) -> None:
+    """Check that the record of what a target was made with can be read.
+
+    Raises:
+        StorageFileDamaged: it cannot.
+    """
+    read_json(folder / _FILE, *_FIELDS)
 
 
 def record(args: ChangeArgs, folder: Path) -> None:

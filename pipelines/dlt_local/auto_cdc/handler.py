@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dlt_local import failpoints
-from dlt_local.auto_cdc import general_fold, in_order_history, last_events, latest_row, strategies, writers
+from dlt_local.auto_cdc import general_fold, in_order_history, integrity, last_events, latest_row, strategies, writers
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.cache import Cache
 from dlt_local.auto_cdc.events import sequence, with_arrival
@@ -23,10 +23,11 @@ from dlt_local.auto_cdc.general_fold import KnownFacts
 from dlt_local.auto_cdc.high_watermark import Position
 from dlt_local.auto_cdc.last_events import LatestBatch
 from dlt_local.auto_cdc.latest_row import KnownRows
+from dlt_local.auto_cdc.ledger import Ledger
 from dlt_local.auto_cdc.metrics import CdcMetrics
 from dlt_local.auto_cdc.names import OP, SEQ, TRUNCATE, TRUNCATED_AT
 from dlt_local.auto_cdc.reconciled import Reconciled, RowChanges
-from dlt_local.auto_cdc.state import Ledger, State
+from dlt_local.auto_cdc.state import State
 from dlt_local.auto_cdc.strategies import ChangeStatistics, Reconciler, Situation, Strategies, Writer
 from dlt_local.auto_cdc.target import Target
 from dlt_local.auto_cdc.validation import Batch, measure, validate
@@ -62,7 +63,7 @@ class AutoCdcHandler:
             transaction: the batch's identity; a new application id after each full refresh.
 
         Raises:
-            FlowError: a key or a sequence is null; nothing is written.
+            FlowError: a key or a sequence is null, or the target was altered since the last batch; nothing is written.
         """
         with Cache() as cache, ThreadPoolExecutor(1) as beside:
             batch = self._prepare(flat, cache)
@@ -70,6 +71,7 @@ class AutoCdcHandler:
             if not batch.statistics.events:
                 return CdcMetrics()
             ledger = self._state.ledger()
+            integrity.check_target(self._args.target, self._target.path, ledger)
             known = self._known(batch, ledger)
             reconciled = self._reconcile(batch, known, cache)
             self._state.begin(transaction, self._high_watermark(batch, known))

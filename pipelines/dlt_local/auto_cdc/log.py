@@ -5,11 +5,11 @@ reads or writes these rows, so replacing the list atomically is all the transact
 """
 
 import shutil
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -33,10 +33,20 @@ class Growth:
 
 
 @dataclass(frozen=True)
+class Loss:
+    """What is wrong with stored state."""
+
+    kind: Literal["MISSING", "DAMAGED", "OUTDATED"]
+    what: str
+
+
+@dataclass(frozen=True)
 class _Part:
     rows: int
     schema: int
     """Index into the list's schemas."""
+    files: Mapping[str, int] | None = None
+    """The size of each of its files; None where an earlier version of the engine wrote it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,7 @@ class _PartList:
     parts: dict[str, _Part] = field(default_factory=dict)
     schemas: list[dict[str, Any]] = field(default_factory=list)
     compactions: int = 0
+    times_written: int = 0
 
     def of_batch(self, batch: TransactionId) -> list[str]:
         """The parts of all attempts at a batch."""
@@ -55,21 +66,23 @@ class _PartList:
     def without(self, names: Collection[str]) -> "_PartList":
         return replace(self, parts={name: part for name, part in self.parts.items() if name not in names})
 
-    def with_part(self, name: str, rows: int, schema: dict[str, Any]) -> "_PartList":
+    def with_part(self, name: str, part: _Part, schema: dict[str, Any]) -> "_PartList":
         schemas = self.schemas if schema in self.schemas else [*self.schemas, schema]
-        return replace(self, parts={**self.parts, name: _Part(rows, schemas.index(schema))}, schemas=schemas)
+        placed = replace(part, schema=schemas.index(schema))
+        return replace(self, parts={**self.parts, name: placed}, schemas=schemas)
 
     @classmethod
     def read(cls, file: Path) -> "_PartList":
-        stored = read_json(file)
+        stored = read_json(file, "parts", "schemas", "replaced")
         if stored is None:
             return cls()
-        parts = {name: _Part(part["rows"], part["schema"]) for name, part in stored["parts"].items()}
-        return cls(parts, stored["schemas"], stored["replaced"])
+        parts = {name: _Part(part["rows"], part["schema"], part.get("files")) for name, part in stored["parts"].items()}
+        return cls(parts, stored["schemas"], stored["replaced"], stored.get("written", 0))
 
     def write(self, file: Path) -> None:
-        parts = {name: {"rows": part.rows, "schema": part.schema} for name, part in self.parts.items()}
-        write_json(file, {"parts": parts, "schemas": self.schemas, "replaced": self.compactions})
+        parts = {name: asdict(part) for name, part in self.parts.items()}
+        written = self.times_written + 1
+        write_json(file, {"parts": parts, "schemas": self.schemas, "replaced": self.compactions, "written": written})
 
 
 @dataclass(frozen=True)
@@ -128,7 +141,7 @@ class Log:
         compacted = replace(listed, parts={}, schemas=[], compactions=listed.compactions + 1)
         compacted = compacted.with_part(name, written, rows.schema.jsonValue())
         for other, part in kept.items():
-            compacted = compacted.with_part(other, part.rows, listed.schemas[part.schema])
+            compacted = compacted.with_part(other, part, listed.schemas[part.schema])
         compacted.write(self._list)
         # Parts of batches that were interrupted before they were listed go too.
         for path in self.folder.iterdir():
@@ -136,6 +149,14 @@ class Log:
                 shutil.rmtree(path)
             elif path.suffix == ".parquet":
                 path.unlink()
+
+    def fields_of(self, column: str) -> tuple[str, ...]:
+        """The names of a struct column's fields in their stored order; empty where it was never stored."""
+        for schema in _PartList.read(self._list).schemas:
+            for stored in StructType.fromJson(schema).fields:
+                if stored.name == column and isinstance(stored.dataType, StructType):
+                    return tuple(stored.dataType.names)
+        return ()
 
     @property
     def is_empty(self) -> bool:
@@ -147,15 +168,62 @@ class Log:
         first, *others = [part.rows for part in _PartList.read(self._list).parts.values()] or [0]
         return Growth(first, sum(others), len(others))
 
-    def _write(self, rows: DataFrame, name: str) -> int:
+    @property
+    def times_listed(self) -> int:
+        """How often its list of parts was written; 0 where an earlier version of the engine wrote it, or nobody."""
+        return _PartList.read(self._list).times_written
+
+    def loss(self, times_listed: int, ended: Collection[TransactionId]) -> Loss | None:
+        """What is lost or altered of it; None if it is all there.
+
+        Args:
+            times_listed: how often its list was known to be written.
+            ended: batches that have ended, whose parts must be listed.
+
+        Raises:
+            StorageFileDamaged: the list cannot be read.
+        """
+        listed = _PartList.read(self._list)
+        if not self._list.exists():
+            is_delta = (self.folder / "_delta_log").exists()
+            is_unlisted = any((self.folder / _part_name(batch) / "_SUCCESS").exists() for batch in ended)
+            if (times_listed or is_unlisted) and not is_delta:
+                return Loss("MISSING", f"{self._list} is gone")
+        if listed.times_written < times_listed:
+            return Loss("OUTDATED", f"{self._list} is an older copy")
+        losses = (_loss(self.folder / name, part) for name, part in listed.parts.items())
+        return next((loss for loss in losses if loss is not None), None)
+
+    def _write(self, rows: DataFrame, name: str) -> _Part:
         observation = Observation()
         observed = rows.observe(observation, F.count(F.lit(1)).alias("rows"))
         observed.write.mode("overwrite").parquet(str(self.folder / name))
-        return int(observed_metrics(observation)["rows"])
+        written = int(observed_metrics(observation)["rows"])
+        return _Part(written, 0, _files(self.folder / name))
 
     @property
     def _list(self) -> Path:
         return self.folder / "parts.json"
+
+
+def _files(part: Path) -> dict[str, int]:
+    """The data files of a part with their sizes; Spark ignores files with other names."""
+    return {file.name: file.stat().st_size for file in part.iterdir() if not file.name.startswith((".", "_"))}
+
+
+def _loss(folder: Path, part: _Part) -> Loss | None:
+    if not folder.is_dir():
+        return Loss("MISSING", f"{folder} is gone")
+    found = _files(folder)
+    if part.files is None:
+        return Loss("MISSING", f"{folder} has no file") if part.rows and not found else None
+    for name, size in part.files.items():
+        if name not in found:
+            return Loss("MISSING", f"{folder / name} is gone")
+        if found[name] != size:
+            return Loss("DAMAGED", f"{folder / name} has {found[name]} bytes, not {size}")
+    added = sorted(found.keys() - part.files.keys())
+    return Loss("DAMAGED", f"{folder / added[0]} is not a file of the engine") if added else None
 
 
 def _part_name(batch: TransactionId) -> str:

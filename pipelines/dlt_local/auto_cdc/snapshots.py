@@ -91,7 +91,7 @@ class AppliedSnapshots:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "snapshots.json"
-        self._stored: dict[str, Any] = read_json(self._file) or {"count": 0, "version": None}
+        self._stored: dict[str, Any] = read_json(self._file, "count", "version") or {"count": 0, "version": None}
 
     @property
     def latest(self) -> object:

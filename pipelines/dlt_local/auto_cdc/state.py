@@ -7,7 +7,8 @@ counts once its batch has ended: until then the retry, and any other flow, sees 
 retry sets the same rows again.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -17,9 +18,13 @@ from dlt_local.auto_cdc import tombstones
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.high_watermark import Position
 from dlt_local.auto_cdc.latest_row import latest_entries
+from dlt_local.auto_cdc.ledger import Ledger
 from dlt_local.auto_cdc.log import Log
 from dlt_local.auto_cdc.names import HASH, KEY, KNOWN, OP, SEQ, WRITTEN_AT
+from dlt_local.auto_cdc.seal import Seal
+from dlt_local.auto_cdc.snapshots import AppliedSnapshots
 from dlt_local.delta.storage import read_json, write_json
+from dlt_local.delta.table_position import TablePosition
 from dlt_local.delta.transaction import TransactionId
 
 _SMALL = 10_000
@@ -29,26 +34,13 @@ _MANY_PARTS = 30
 
 
 @dataclass(frozen=True)
-class Ledger:
-    """Which batches were begun and which ended: the last version of each application id."""
-
-    begun: dict[str, int] = field(default_factory=dict)
-    ended: dict[str, int] = field(default_factory=dict)
-    high_watermark: Position | None = None
-    """The greatest sequence of all batches begun, None where it is not known."""
-
-    @property
-    def interrupted(self) -> tuple[TransactionId, ...]:
-        """Batches that were begun and have not ended: the target may or may not have their rows."""
-        return tuple(TransactionId(app, n) for app, n in self.begun.items() if self.ended.get(app) != n)
-
-
-@dataclass(frozen=True)
 class State:
     """The state beside one target."""
 
     folder: Path
     retention_seconds: int
+    seal: Seal | None = None
+    """None where nothing watches over the state."""
 
     @property
     def log(self) -> Log:
@@ -65,11 +57,24 @@ class State:
         """True for an entry older than the retention of tombstones."""
         return tombstones.expired(self.retention_seconds)
 
+    @property
+    def logs(self) -> Mapping[str, Log]:
+        """All logs by name."""
+        return {"log": self.log, "truncates": self.truncates}
+
+    @property
+    def snapshots(self) -> AppliedSnapshots:
+        """Which snapshots were applied to the target."""
+        return AppliedSnapshots(self.folder)
+
     def ledger(self) -> Ledger:
         """The batches noted so far."""
-        noted = read_json(self._ledger_file) or {}
-        watermark = noted.get("newest")
-        return Ledger(noted.get("batches", {}), noted.get("ended", {}), None if watermark is None else tuple(watermark))
+        return self.stored_ledger() or Ledger()
+
+    def stored_ledger(self) -> Ledger | None:
+        """The ledger as stored, None where there is none."""
+        content = read_json(self._ledger_file)
+        return None if content is None else Ledger.from_json(content)
 
     def begin(self, batch: TransactionId, high_watermark: Position | None) -> None:
         """Note a batch before anything of it is written.
@@ -79,18 +84,38 @@ class State:
             high_watermark: with this batch. Noted first it can be too high after a kill, never too low.
         """
         ledger = self.ledger()
-        self._note(replace(ledger, begun={**ledger.begun, batch.app_id: batch.version}, high_watermark=high_watermark))
+        begun = replace(
+            ledger,
+            begun={**ledger.begun, batch.app_id: batch.version},
+            high_watermark=high_watermark,
+            count=ledger.count + 1,
+            target=ledger.target or self._target(),
+        )
+        if self.seal is not None:
+            self.seal.write(begun, is_open=True)
+        self.write_ledger(begun)
 
     def end(self, batch: TransactionId) -> None:
-        """Note that a batch is written in full."""
+        """Note that a batch is written in full, and what there is now."""
         ledger = self.ledger()
-        self._note(replace(ledger, ended={**ledger.ended, batch.app_id: batch.version}))
-
-    def _note(self, ledger: Ledger) -> None:
-        write_json(
-            self._ledger_file,
-            {"batches": ledger.begun, "ended": ledger.ended, "newest": ledger.high_watermark},
+        ended = replace(
+            ledger,
+            ended={**ledger.ended, batch.app_id: batch.version},
+            count=ledger.count + 1,
+            target=self._target(),
+            lists={name: log.times_listed for name, log in self.logs.items()},
+            snapshots=self.snapshots.count,
         )
+        self.write_ledger(ended)
+        if self.seal is not None:
+            self.seal.write(ended, is_open=False)
+
+    def write_ledger(self, ledger: Ledger) -> None:
+        """Replace the stored ledger."""
+        write_json(self._ledger_file, ledger.to_json())
+
+    def _target(self) -> TablePosition | None:
+        return None if self.seal is None else TablePosition.of(self.seal.table)
 
     @property
     def _ledger_file(self) -> Path:

@@ -1,7 +1,4 @@
-"""The commands: `python -m dlt_local run | dry-run | graph | shell | events | compatibility | jars`."""
-
-import tempfile
-from pathlib import Path
+"""The commands: `python -m dlt_local run | dry-run | graph | shell | events | doctor | compatibility | jars`."""
 
 import click
 
@@ -13,11 +10,14 @@ from dlt_local.cli.shell import interact
 from dlt_local.cli.signals import stop_on_signal
 from dlt_local.declarations import compatibility as features
 from dlt_local.delta import delta_log
+from dlt_local.delta.storage import Storage
 from dlt_local.errors import LocalPipelineError
 from dlt_local.graph.graph import Graph
 from dlt_local.observability.graph_drawing import FORMATS
 from dlt_local.observability.progress import Terminal
 from dlt_local.spark import jars
+from dlt_local.spark.temporary import temporary_folder
+from dlt_local.updates.doctor import findings
 from dlt_local.updates.selection import Selection
 
 
@@ -88,8 +88,8 @@ def graph(options: Options, form: str) -> None:
 
 
 def _resolved(chosen: Settings) -> Graph:
-    with tempfile.TemporaryDirectory(prefix="dlt_local-") as empty:
-        return chosen.pipeline(chosen.storage or Path(empty)).dry_run()
+    with temporary_folder() as empty:
+        return chosen.pipeline(chosen.storage or empty).dry_run()
 
 
 @main.command()
@@ -118,6 +118,19 @@ def events(options: Options, all_updates: bool, as_json: bool) -> None:
         event_table.print_json(shown)
     else:
         event_table.print_table(shown)
+
+
+@main.command()
+@pipeline_options
+def doctor(options: Options) -> None:
+    """Check a storage folder without an update, and print what in it was lost or altered. The exit status is 1 then."""
+    found = findings(Storage(settings(options, needs_sources=False).storage_folder().absolute()))
+    for error in found:
+        click.echo(f"{error}\n")
+    if found:
+        message = f"{len(found)} finding{'s' if len(found) > 1 else ''}; nothing was written"
+        raise LocalPipelineError(message)
+    click.echo("nothing is lost or altered")
 
 
 @main.command()

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from dlt_local.declarations import compatibility
 from dlt_local.declarations.elements import Dataset, Expectation, Flow, Sink, Table, View
 from dlt_local.errors import DeclarationError, SourceLocation
-from dlt_local.names import TableName, parts, table_name
+from dlt_local.names import NAME_FIX, InvalidName, TableName, check_name, check_part, parts, table_name
 
 _ENGINE = str(Path(__file__).parents[1])
 
@@ -33,15 +33,24 @@ class Registry:
     hooks: list[Callable[[dict[str, Any]], object]] = field(default_factory=list)
 
     def name(self, name: str) -> TableName:
-        """The full name of a table that a source file calls ``name``."""
+        """The full name of a table that a source file calls ``name``.
+
+        Raises:
+            DeclarationError: it is no name.
+        """
+        with _named(caller()):
+            check_name(name)
         return table_name(name, self.schema)
 
     def add(self, dataset: Dataset) -> None:
         """Register a dataset.
 
         Raises:
-            DeclarationError: the name is already in use; the message names both locations.
+            DeclarationError: the name is already in use (the message names both locations), or is none.
         """
+        if isinstance(dataset.name, str):
+            with _named(dataset.location):
+                check_part(dataset.name, dataset.name)
         other = self._same_name(dataset)
         if other is not None:
             message = f"dataset {dataset.name} is declared twice: here and at {other.location}"
@@ -63,8 +72,10 @@ class Registry:
         """Register a flow.
 
         Raises:
-            DeclarationError: another flow already has its name.
+            DeclarationError: another flow already has its name, or it is none.
         """
+        with _named(flow.location):
+            check_part(flow.name, flow.name)
         for other in self.flows:
             if other.name.lower() == flow.name.lower():
                 message = f"flow `{flow.name}` is declared twice: here and at {other.location}"
@@ -99,11 +110,20 @@ class Registry:
 
     def find(self, name: str) -> Table | View | None:
         """The dataset that a query calls ``name``: a view by its bare name, otherwise a table."""
+        full = self.name(name)
         view = next((v for v in self.views.values() if v.name.lower() == parts(name)[-1].lower()), None)
         if view is not None and (len(parts(name)) == 1 or parts(name)[0].lower() == "live"):
             return view
-        wanted = str(self.name(name)).lower()
+        wanted = str(full).lower()
         return next((t for t in self.tables.values() if str(t.name).lower() == wanted), None)
+
+
+@contextmanager
+def _named(location: SourceLocation) -> Iterator[None]:
+    try:
+        yield
+    except InvalidName as error:
+        raise DeclarationError("INVALID_DATASET_NAME", error.what, location, NAME_FIX) from None
 
 
 _current: ContextVar[Registry | None] = ContextVar("registry", default=None)

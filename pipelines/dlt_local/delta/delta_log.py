@@ -47,6 +47,18 @@ def table_id(table: Path) -> str | None:
     return None if identity is None else str(identity)
 
 
+def identity(table: Path) -> str | None:
+    """As `table_id`, also where the latest commits have no checksum: from the nearest earlier one, or from the log."""
+    latest = version(table)
+    for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
+        found = _metadata(table, commit).get("id")
+        if found is None and _log_file(table, commit).exists():
+            found = next((action["metaData"]["id"] for action in actions(table, commit) if "metaData" in action), None)
+        if found is not None:
+            return str(found)
+    return None
+
+
 def state(table: Path) -> str | None:
     """``<id>@<version>``, with the version of the latest commit that could have changed rows; None without a checksum.
 
@@ -97,6 +109,11 @@ def size_in_bytes(table: Path) -> int:
     return int(_checksum(table).get("tableSizeBytes", 0))
 
 
+def transactions(table: Path) -> dict[str, int]:
+    """The last version that each application id has committed to the table; empty without a checksum."""
+    return {each["appId"]: int(each["version"]) for each in _checksum(table).get("setTransactions", ())}
+
+
 def file_count(table: Path) -> int:
     """The number of the table's live data files; 0 without a checksum."""
     return int(_checksum(table).get("numFiles", 0))
@@ -125,7 +142,8 @@ def _checksum(table: Path, at: int | None = None) -> dict[str, Any]:
         return {}
     try:
         checksum: dict[str, Any] = json.loads(_log_file(table, commit, "crc").read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):
+        # Delta, too, does without one that is damaged.
         return {}
     return checksum
 
@@ -148,17 +166,17 @@ def has_rows(table: Path) -> bool:
         return False
     if latest > _FEW:
         return True
-    return any("add" in action for commit in range(latest + 1) for action in _actions(table, commit))
+    return any("add" in action for commit in range(latest + 1) for action in actions(table, commit))
 
 
 def newest_commit_with_rows(table: Path) -> Commit | None:
     """The latest commit that added rows; None if the last twenty commits added none."""
     latest = version(table)
     for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
-        actions = _actions(table, commit)
-        added = [action["add"] for action in actions if action.get("add", {}).get("dataChange")]
+        done = actions(table, commit)
+        added = [action["add"] for action in done if action.get("add", {}).get("dataChange")]
         if added:
-            info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+            info: dict[str, Any] = next((action["commitInfo"] for action in done if "commitInfo" in action), {})
             return Commit(
                 at=datetime.fromtimestamp(info.get("timestamp", 0) / 1000, UTC),
                 files=tuple(file["path"] for file in added),
@@ -169,7 +187,7 @@ def newest_commit_with_rows(table: Path) -> Commit | None:
 
 def operation_metrics(table: Path, commit: int) -> dict[str, int]:
     """The metrics that a commit recorded: numTargetRowsInserted, numOutputRows, numOutputBytes and so on."""
-    for action in _actions(table, commit):
+    for action in actions(table, commit):
         if "commitInfo" in action:
             metrics = action["commitInfo"].get("operationMetrics", {})
             return {name: int(value) for name, value in metrics.items() if str(value).lstrip("-").isdigit()}
@@ -192,7 +210,7 @@ def last_transaction(table: Path, app_id: str) -> int | None:
     """The latest transaction of an application (`txnAppId`) among the table's last twenty commits; None without one."""
     latest = version(table)
     for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
-        for action in _actions(table, commit) if _log_file(table, commit).exists() else ():
+        for action in actions(table, commit) if _log_file(table, commit).exists() else ():
             if action.get("txn", {}).get("appId") == app_id:
                 return int(action["txn"]["version"])
     return None
@@ -206,7 +224,7 @@ def _file_changes(table: Path, since: int) -> tuple[dict[str, None], bool] | Non
     for commit in range(since, -1 if latest is None else latest + 1):
         if not _log_file(table, commit).exists():
             return None
-        for action in _actions(table, commit):
+        for action in actions(table, commit):
             if "remove" in action:
                 live.pop(action["remove"]["path"], None)
                 removed = True
@@ -218,17 +236,27 @@ def _file_changes(table: Path, since: int) -> tuple[dict[str, None], bool] | Non
 
 
 def _operation(table: Path, commit: int) -> str | None:
-    # commitInfo is the first line; the lines of all the commit's files follow.
-    try:
-        with _log_file(table, commit).open(encoding="utf-8") as lines:
-            info = json.loads(next(lines, "{}")).get("commitInfo", {})
-    except FileNotFoundError:
-        return None
-    operation: str | None = info.get("operation")
+    line = header(table, commit)
+    operation: str | None = None if line is None else json.loads(line).get("commitInfo", {}).get("operation")
     return operation
 
 
-def _actions(table: Path, commit: int) -> list[dict[str, Any]]:
+def header(table: Path, commit: int) -> str | None:
+    """The line of a commit that says who made it, how and when; None if the log no longer has the commit."""
+    # commitInfo is the first line; the lines of all the commit's files follow.
+    try:
+        with _log_file(table, commit).open(encoding="utf-8") as lines:
+            return next(lines, "{}")
+    except FileNotFoundError:
+        return None
+
+
+def actions(table: Path, commit: int) -> list[dict[str, Any]]:
+    """What a commit says and does, one action per line of its file.
+
+    Raises:
+        FileNotFoundError: the log no longer has it.
+    """
     text = _log_file(table, commit).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines() if line]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dlt_local.delta import delta_log
-from dlt_local.delta.storage import read_json, write_json
+from dlt_local.delta.storage import read_json_if_intact, write_json
 from dlt_local.names import quote
 
 MANAGED = "pipelines.autoOptimize.managed"
@@ -61,7 +61,7 @@ def keep_in_shape(session: SparkSession, table: Table, mark: Path, now: datetime
         now: the current time, by default the clock's.
     """
     now = now or datetime.now(UTC)
-    last = read_json(mark) or {"files": 0, "vacuumed_at": now.isoformat()}
+    last = read_json_if_intact(mark) or {"files": 0, "vacuumed_at": now.isoformat()}
     before = delta_log.file_count(table.path)
     record = {"vacuumed_at": last["vacuumed_at"], "files": min(last["files"], before)}
     if before - last["files"] >= MANY_FILES and delta_log.size_in_bytes(table.path) < before * _SMALL_BYTES:

@@ -34,6 +34,10 @@ class RebuildStorage(Storage):
         """The auxiliary state of an AUTO CDC target."""
         return self._beside.auto_cdc(target) if str(target) in self.rebuilt else super().auto_cdc(target)
 
+    def seal(self, target: TableName) -> Path:
+        """The seal of the auxiliary state of an AUTO CDC target."""
+        return self._beside.seal(target) if str(target) in self.rebuilt else super().seal(target)
+
     def progress(self, target: str) -> Path:
         """The inputs of a dataset as the last completed update read them, as JSON."""
         return self._beside.progress(target) if target in self.rebuilt else super().progress(target)
@@ -103,7 +107,13 @@ def _relative(path: Path, storage: Storage) -> str:
 
 def _places(built: Storage, stored: Storage, name: TableName, private: bool) -> list[tuple[Path, Path]]:
     places = [
-        (each.progress(str(name)), each.checkpoints(str(name)), each.auto_cdc(name), each.table(name, private))
+        (
+            each.progress(str(name)),
+            each.checkpoints(str(name)),
+            each.seal(name),
+            each.auto_cdc(name),
+            each.table(name, private),
+        )
         for each in (built, stored)
     ]
     return list(zip(*places, strict=True))

@@ -8,9 +8,11 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local.auto_cdc import drift
-from dlt_local.auto_cdc.args import ChangeArgs, for_target
+from dlt_local.auto_cdc.args import ChangeArgs, for_target, in_stored_order
 from dlt_local.auto_cdc.events import to_flat_events
 from dlt_local.auto_cdc.handler import AutoCdcHandler
+from dlt_local.auto_cdc.names import KEY
+from dlt_local.auto_cdc.seal import Seal
 from dlt_local.auto_cdc.state import State
 from dlt_local.declarations.elements import AutoCdcFlow, Table
 from dlt_local.delta import delta_log, tables
@@ -43,7 +45,9 @@ class ChangeTarget:
         """The target as its Delta table is now, with the columns that other flows or earlier updates gave it."""
         assert run.flow.changes is not None
         stored = tables.stored_schema(run.update.session, run.update.path(table.name))
-        return cls(run, table, for_target(run.flow.changes, stored or run.node.schema))
+        args = for_target(run.flow.changes, stored or run.node.schema)
+        state = State(run.update.storage.auto_cdc(table.name), 0)
+        return cls(run, table, in_stored_order(args, state.log.fields_of(KEY)))
 
     @property
     def path(self) -> Path:
@@ -64,7 +68,8 @@ class ChangeTarget:
         """Apply events (`to_flat_events`); the same transaction again changes nothing."""
         drift.record(self.args, self.state)
         tables.mark_rows_if_large(self.run.update.session, self.table, self.path)
-        state = State(self.state, retention_seconds(self.table.table_properties))
+        seal = Seal(self.run.update.storage.seal(self.table.name), self.path)
+        state = State(self.state, retention_seconds(self.table.table_properties), seal)
         return FlowMetrics(cdc=AutoCdcHandler(self.args, self.path, state).apply(events, transaction))
 
 

@@ -1,6 +1,7 @@
 """Checkpoint of a flow: its identity and last commit; what to do when it is missing, damaged or half written."""
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from dlt_local.delta.storage import Storage, read_json, write_json
-from dlt_local.errors import FlowError
+from dlt_local.errors import FlowError, StorageAltered
 from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.graph.graph import Node
+
+_TABLE_READ = re.compile(r'"reservoirId":"([^"]+)"')
+"""The id of a table in the offsets of a stream that reads Delta."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Checkpoint:
 
     def position(self) -> Position | None:
         """How far the stream has come; None for a flow without a stream."""
-        return Position(self.query_id(), self._last_commit()) if (self.folder / "metadata").exists() else None
+        return Position(self.query_id(), self._last("commits")) if (self.folder / "metadata").exists() else None
 
     def check(self, recorded: Position | None) -> None:
         """Refuse a checkpoint that is not the one the last update left, or an older state of it.
@@ -57,7 +61,35 @@ class Checkpoint:
             raise self._error("CHECKPOINT_MISSING", "which is gone: where to continue is unknown")
         if recorded is not None and not self._has_reached(recorded):
             what = "part of which is gone, or which is an older copy: batches would be lost or written twice"
+            raise self._error("CHECKPOINT_DAMAGED", self._foreign(recorded) or what)
+
+    def check_reaches(self, written: Mapping[str, int]) -> None:
+        """Refuse a checkpoint that has not planned all batches that its table has.
+
+        Args:
+            written: query id -> the last batch that was written.
+
+        Raises:
+            FlowError: CHECKPOINT_DAMAGED.
+        """
+        batch = written.get(self._query_id_if_intact() or "", -1)
+        planned = self._last("offsets")
+        if planned < batch:
+            what = f"which is an older copy: it has planned batches up to {planned}, and batch {batch} is in the table"
             raise self._error("CHECKPOINT_DAMAGED", what)
+
+    @property
+    def has_commits(self) -> bool:
+        """True if a batch of the stream has been written in full."""
+        return self._last("commits") >= 0
+
+    def tables_read(self) -> set[str]:
+        """The ids of the Delta tables that the stream has read."""
+        try:
+            lines = (self.folder / "offsets" / str(self._last("offsets"))).read_text(encoding="utf-8").splitlines()
+        except (FileNotFoundError, UnicodeDecodeError):
+            return set()
+        return {match[1] for line in lines if (match := _TABLE_READ.search(line))}
 
     def clear_half_written_batch(self) -> None:
         """Remove the temporary file of a first batch whose planning was interrupted: Spark refuses to start over it.
@@ -87,19 +119,29 @@ class Checkpoint:
         write_json(mark, {"at": datetime.now(UTC).isoformat()})
         return metrics + FlowMetrics(batches=1)
 
-    def _last_commit(self) -> int:
-        return max((int(file.name) for file in (self.folder / "commits").glob("*") if file.name.isdigit()), default=-1)
+    def _last(self, part: str) -> int:
+        """The last batch in ``offsets`` or ``commits``, -1 where there is none."""
+        return max((int(file.name) for file in (self.folder / part).glob("*") if file.name.isdigit()), default=-1)
+
+    def _query_id_if_intact(self) -> str | None:
+        try:
+            return self.query_id()
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
 
     def _has_reached(self, recorded: Position) -> bool:
-        try:
-            return self.query_id() == recorded.query_id and self._last_commit() >= recorded.batch
-        except (FileNotFoundError, ValueError):
-            return False
+        return self._query_id_if_intact() == recorded.query_id and self._last("commits") >= recorded.batch
+
+    def _foreign(self, recorded: Position) -> str | None:
+        found = self._query_id_if_intact()
+        if found is None or found == recorded.query_id:
+            return None
+        return f"which is that of another stream: its id is {found}, and was {recorded.query_id}"
 
     def _error(self, condition: str, what: str) -> FlowError:
         message = f"flow `{self.flow}` had its checkpoint at {self.folder}, {what}"
-        fix = f"restore it, or rebuild the table with --full-refresh {self.dataset}"
-        return FlowError(condition, self.dataset, message, fix)
+        fix = f"restore it, or rebuild the table with --rebuild {self.dataset}"
+        return StorageAltered(condition, self.dataset, message, fix)
 
 
 def checkpoints(node: Node, storage: Storage) -> dict[str, Checkpoint]:

@@ -2,9 +2,12 @@
 
 from dlt_local.errors import ExpectationFailed, FlowError
 from dlt_local.flows import expectations
+from dlt_local.flows.continuity import source_replaced
 from dlt_local.flows.kafka import errors as kafka_errors
 from dlt_local.graph.graph import Node, ResolvedFlow
 from dlt_local.spark import root_cause
+
+_OTHER_TABLE = "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"
 
 
 def flow_failed(node: Node, flow: ResolvedFlow, error: Exception) -> FlowError:
@@ -20,7 +23,7 @@ def flow_failed(node: Node, flow: ResolvedFlow, error: Exception) -> FlowError:
 
 
 def failed(dataset: str, where: str, error: Exception) -> FlowError:
-    """DISK_FULL or FLOW_FAILED, with the root cause.
+    """DISK_FULL, SOURCE_REPLACED or FLOW_FAILED, with the root cause.
 
     Args:
         dataset: its name.
@@ -28,6 +31,8 @@ def failed(dataset: str, where: str, error: Exception) -> FlowError:
         error: as it was raised.
     """
     message = where + root_cause.sentence(error)
+    if _OTHER_TABLE in str(error):
+        return source_replaced(dataset, f"{where}a table that it reads has been replaced by another one")
     if root_cause.is_disk_full(error):
         fix = "make room and run again: committed batches stay, the rest follows with the next update, nothing twice"
         return FlowError("DISK_FULL", dataset, message, fix)

@@ -12,6 +12,7 @@ from dlt_local.delta.transaction import TransactionId
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics, UpdateStopped
 from dlt_local.flows.queries import declared_conf
+from dlt_local.spark import jvm
 from dlt_local.spark.tuning import settings_for
 
 WriteBatch = Callable[[DataFrame, TransactionId], FlowMetrics]
@@ -30,7 +31,8 @@ def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> 
         UpdateStopped: the user asked for it between two microbatches.
     """
     handler = _Handler(run, write)
-    query = start(run, lambda: source().writeStream.foreachBatch(handler.handle))
+    callback = Callback(handler.handle)
+    query = start(run, lambda: source().writeStream.foreachBatch(callback))
     try:
         query.awaitTermination()
     except Exception:
@@ -38,6 +40,8 @@ def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> 
         if handler.error is not None:
             raise handler.error from None
         raise
+    finally:
+        callback.release()
     return handler.metrics
 
 
@@ -47,6 +51,25 @@ def start(run: FlowRun, writer: Callable[[], DataStreamWriter]) -> StreamingQuer
     run.checkpoint.clear_half_written_batch()
     with declared_conf(run):
         return writer().option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
+
+
+class Callback:
+    """A `foreachBatch` function that leaves no thread and no socket behind when its stream has ended."""
+
+    def __init__(self, function: Callable[[DataFrame, int], object]) -> None:
+        self._function = function
+        self._connection: object = None
+
+    def __call__(self, batch: DataFrame, batch_id: int) -> None:
+        """Handle a batch."""
+        if self._connection is None:
+            self._connection = jvm.callback_connection(batch.sparkSession)
+        self._function(batch, batch_id)
+
+    def release(self) -> None:
+        """Close the connection that the stream has used; call it when the stream has ended."""
+        if self._connection is not None:
+            jvm.close_callback_connection(self._connection)
 
 
 class _Handler:

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 
 from dlt_local import failpoints
+from dlt_local.auto_cdc.integrity import StoredTarget
 from dlt_local.declarations.elements import AutoCdcFlow, QueryFlow, Sink, SnapshotCdcFlow, Table
 from dlt_local.declarations.registry import registration
 from dlt_local.delta import delta_log, tables
 from dlt_local.errors import FlowError
-from dlt_local.flows import append, auto_cdc, idleness, materialized_view, sink, snapshots
+from dlt_local.flows import append, auto_cdc, continuity, idleness, materialized_view, sink, snapshots
 from dlt_local.flows.checkpoint import Checkpoint, checkpoints
 from dlt_local.flows.context import FlowRun, UpdateContext
+from dlt_local.flows.continuity import StoredDataset
 from dlt_local.flows.failures import flow_failed
 from dlt_local.flows.idleness import InputStates
 from dlt_local.flows.input_files import InputFiles
@@ -37,12 +39,10 @@ class DatasetRunner:
 
     def _run(self, node: Node) -> RunResult:
         own = checkpoints(node, self._update.storage)
-        last = LastUpdate.read(self._update.storage.progress(node.name))
+        stored = self._stored(node, own)
+        last = self._continued(node, stored)
         # Before any flow runs: what arrives while they do is then new to the next update.
         inputs = idleness.input_states(self._update, node)
-        for flow, checkpoint in own.items():
-            if flow in last.checkpoints:
-                checkpoint.check(last.checkpoints[flow])
         if isinstance(node.dataset, Table):
             path = self._update.path(node.dataset.name)
             if delta_log.exists(path):
@@ -58,8 +58,35 @@ class DatasetRunner:
                 ran[name] = self._run_flow(FlowRun(self._update, node, resolved, own[name]))
             except UpdateStopped as stopped:
                 return RunResult(False, {**ran, name: stopped.metrics}, stopped=True)
-        self._record(node, inputs, own)
-        return RunResult(not any(metrics.batches for metrics in ran.values()), ran)
+        has_written = any(metrics.batches for metrics in ran.values())
+        self._record(node, inputs, stored, None if has_written else last)
+        return RunResult(not has_written, ran)
+
+    def _stored(self, node: Node, own: Mapping[str, Checkpoint]) -> StoredDataset:
+        dataset, update = node.dataset, self._update
+        inputs = {str(name): update.path(name) for name in node.inputs}
+        if not isinstance(dataset, Table):
+            return StoredDataset(node.name, None, None, own, inputs)
+        path = update.path(dataset.name)
+        is_target = any(flow.changes is not None for flow in node.flows)
+        target = StoredTarget.of(dataset.name, path, update.storage) if is_target else None
+        return StoredDataset(node.name, path, target, own, inputs)
+
+    def _continued(self, node: Node, stored: StoredDataset) -> LastUpdate:
+        """The last update to continue from; an empty one for a view whose rows were altered, so it is computed again.
+
+        Raises:
+            FlowError: what the dataset continues from is not what its last update left.
+        """
+        file = self._update.storage.progress(node.name)
+        if node.kind != "materialized view":
+            last = LastUpdate.read(file)
+            continuity.check(stored, last)
+            return last
+        if continuity.is_view_as_left(stored, file):
+            return LastUpdate.read(file)
+        file.unlink()
+        return LastUpdate()
 
     def _materialize(self, node: Node, table: Table) -> None:
         path = self._update.path(table.name)
@@ -83,11 +110,13 @@ class DatasetRunner:
             self._update.on_notice(notice)
         return metrics
 
-    def _record(self, node: Node, inputs: InputStates, own: Mapping[str, Checkpoint]) -> None:
+    def _record(self, node: Node, inputs: InputStates, stored: StoredDataset, unchanged: LastUpdate | None) -> None:
+        own = stored.checkpoints
         reached = {flow: checkpoint.position() for flow, checkpoint in own.items() if checkpoint.folder.exists()}
         queries = {flow.flow.name: flow.query for flow in node.flows}
+        table, count = stored.position() if unchanged is None else (unchanged.table, unchanged.ledger_count)
         failpoints.reach("progress.before")
-        completed = LastUpdate(inputs, idleness.fingerprint(node), queries, reached)
+        completed = LastUpdate(inputs, idleness.fingerprint(node), queries, reached, table, count)
         completed.write(self._update.storage.progress(node.name))
         failpoints.reach("progress.after")
 

@@ -7,6 +7,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from dlt_local.declarations.elements import QueryFlow, Sink
 from dlt_local.flows import microbatches
 from dlt_local.flows.context import FlowRun, UpdateContext
+from dlt_local.flows.microbatches import Callback
 from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.flows.queries import evaluate
 
@@ -14,14 +15,20 @@ from dlt_local.flows.queries import evaluate
 def stream(run: FlowRun, sink: Sink, declared: QueryFlow) -> FlowMetrics:
     """Send what is new in the flow's stream; rows are counted as the stream reads them."""
 
+    callback = None if sink.handler is None else Callback(sink.handler.function)
+
     def writer() -> DataStreamWriter:
         writer = evaluate(run, declared.query).writeStream
-        if sink.handler is not None:
-            return writer.foreachBatch(sink.handler.function)
+        if callback is not None:
+            return writer.foreachBatch(callback)
         return writer.format(sink.format).options(**_options(sink, run.update))
 
     query = microbatches.start(run, writer)
-    query.awaitTermination()
+    try:
+        query.awaitTermination()
+    finally:
+        if callback is not None:
+            callback.release()
     read = [progress.numInputRows for progress in query.recentProgress]
     return FlowMetrics(num_output_rows=sum(max(rows, 0) for rows in read), batches=sum(rows > 0 for rows in read))
 

@@ -56,6 +56,21 @@ def active_session(session: SparkSession) -> Iterator[None]:
             companion.clearActiveSession()
 
 
+def callback_connection(session: SparkSession) -> Any:
+    """The connection over which the JVM thread that called this Python thread calls Python; None where there is none.
+
+    Call it in a callback. The JVM keeps one for each of its threads, and a Python thread and two sockets with it, for
+    as long as the process lives: `close_callback_connection` ends them when the JVM's thread has ended.
+    """
+    gateway = session.sparkContext._gateway
+    return None if gateway is None else gateway.java_gateway_server.getCallbackClient().getPerThreadConnection()
+
+
+def close_callback_connection(connection: Any) -> None:
+    """Close a connection, which ends the Python thread that waits for its next call."""
+    connection.shutdown()
+
+
 def analyzed_plan(frame: DataFrame) -> Any:
     """The analyzed logical plan of a frame."""
     return frame._jdf.queryExecution().analyzed()

@@ -7,6 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dlt_local.spark.jars import jars, java
+from dlt_local.spark.temporary import folder_of_process
 
 _QUIET = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
 
@@ -19,6 +20,9 @@ _COMPILERS = (
 # Heap and class space start at full size: growing to what planning needs took 350 collections instead of 130, and each
 # growth for a large batch is a full collection.
 _HEAP = "-XX:+UseSerialGC -Xms{memory} -XX:NewRatio=2 -XX:MetaspaceSize=256m"
+
+# A killed JVM leaves its folders and unpacked libraries behind. Here the next process finds and removes them.
+_TEMPORARY = "-Djava.io.tmpdir={0}"
 
 SMALL_DATA = {
     "spark.sql.shuffle.partitions": "1",
@@ -75,6 +79,7 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     }
     conf = _DEFAULTS | required | dict(settings or {})
     heap = _HEAP.format(memory=conf["spark.driver.memory"])
-    for key, value in ({"spark.driver.extraJavaOptions": f"{_COMPILERS} {heap} {_QUIET}"} | conf).items():
+    java_options = f"{_COMPILERS} {heap} {_QUIET} {_TEMPORARY.format(folder_of_process())}"
+    for key, value in ({"spark.driver.extraJavaOptions": java_options} | conf).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -9,15 +9,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dlt_local.errors import FlowError
+from dlt_local.errors import FlowError, StorageAltered
 from dlt_local.flows.outcomes import FlowMetrics, Update
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability.progress import Progress
 
 _MAX_PAUSE = 60.0
 """Upper limit in seconds of a table's pause between retries."""
-_PERMANENT = ("CHECKPOINT_MISSING", "CHECKPOINT_DAMAGED", "SCHEMA_CHANGED")
-"""Error conditions that a retry cannot fix, beside those that say so themselves."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,8 @@ class CumulativeProgress:
 
 def is_permanent(error: Exception) -> bool:
     """False for errors that may pass, such as a restarting broker or a full disk."""
-    return not isinstance(error, FlowError) or error.is_permanent or error.condition in _PERMANENT
+    is_lasting = isinstance(error, StorageAltered) or (isinstance(error, FlowError) and error.is_permanent)
+    return is_lasting or not isinstance(error, FlowError) or error.condition == "SCHEMA_CHANGED"
 
 
 class Retries:

@@ -6,7 +6,7 @@ from pathlib import Path
 from dlt_local.auto_cdc import drift
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import tables
-from dlt_local.delta.storage import Storage, read_json
+from dlt_local.delta.storage import Storage, read_json_if_intact
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.context import UpdateContext
 from dlt_local.graph.graph import Graph, Node
@@ -59,7 +59,7 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
     for node in nodes:
         if node.kind != "streaming table":
             continue
-        last_run = (read_json(storage.progress(node.name)) or {}).get("queries", {})
+        last_run = (read_json_if_intact(storage.progress(node.name)) or {}).get("queries", {})
         for flow in node.flows:
             # A row definition says whether an edit matters to the stored rows; then nothing is left to notice.
             if last_run.get(flow.flow.name, flow.query) != flow.query and not _has_row_definition(node):

@@ -1,6 +1,5 @@
 """Resolves a pipeline's source files into graph, registry and catalog for the duration of a block."""
 
-import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from dlt_local.auto_cdc.snapshots import AppliedSnapshots
 from dlt_local.declarations import source_files
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import tables
+from dlt_local.delta.storage import StorageFileDamaged
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.outcomes import UpdateFailed
 from dlt_local.graph import resolver
@@ -20,6 +20,7 @@ from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.isolation import active, isolated_session, restore_settings
 from dlt_local.spark.session import create_session
+from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates import stored_tables
 from dlt_local.updates.definition import PipelineDefinition
 from dlt_local.updates.selection import Selection
@@ -65,10 +66,10 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
     Raises:
         UpdateFailed: the declarations have errors; it carries all of them.
     """
-    with tempfile.TemporaryDirectory(prefix="dlt_local-", ignore_cleanup_errors=True) as folder:
-        session = sessions.isolated(pipeline, Path(folder))
+    with temporary_folder() as folder:
+        session = sessions.isolated(pipeline, folder)
         registry = Registry(pipeline.schema, session)
-        catalog = Catalog(session, pipeline.schema, Path(folder))
+        catalog = Catalog(session, pipeline.schema, folder)
         settings = dict(session.conf.getAll)
         try:
             with active(session):
@@ -92,12 +93,20 @@ def _resolve(pipeline: PipelineDefinition, registry: Registry, catalog: Catalog,
     return graph
 
 
+def _latest_snapshot(state: Path) -> object:
+    try:
+        return AppliedSnapshots(state).latest
+    except StorageFileDamaged:
+        # The target itself is refused when it is its turn.
+        return None
+
+
 def _resolve_without(
     reset: Collection[TableName | str], pipeline: PipelineDefinition, registry: Registry, catalog: Catalog
 ) -> tuple[Graph, list[Exception]]:
     """Resolve the graph as if ``reset`` had never been written."""
     kept = [name for name in registry.tables if name not in reset]
-    versions = {name: AppliedSnapshots(pipeline.storage.auto_cdc(name)).latest for name in kept}
+    versions = {name: _latest_snapshot(pipeline.storage.auto_cdc(name)) for name in kept}
     schemas = {}
     for name in dict.fromkeys((*stored_tables.published(pipeline.storage), *registry.tables)):
         private = name in registry.tables and registry.tables[name].private

@@ -78,6 +78,10 @@ class Selection:
         by_name = {node.name: node for node in graph.tables}
         for name in self.rebuild:
             named = _named(graph, name)
+            if isinstance(named[0].dataset, Sink):
+                message = f"{named[0].name} is a sink, which has no rows to build beside others"
+                fix = f"send it everything again with --full-refresh {named[0].name}"
+                raise DeclarationError("SINK_NOT_REBUILT", message, named[0].dataset.location, fix)
             allowed = [node for node in named if _may_reset(node)]
             if not allowed:
                 _check_reset(named[0])
