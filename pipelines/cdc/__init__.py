@@ -9,7 +9,7 @@ from cdc.debezium.decode import changes, decode, rejects
 from cdc.debezium.events import EventKind, event_kinds
 from cdc.debezium.positions import sequence
 from cdc.errors import CdcError, SpecError
-from cdc.findings import findings, wants_findings
+from cdc.findings import arrival, findings, wants_findings
 from cdc.gold import current_rows, history
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
@@ -22,6 +22,7 @@ __all__ = [
     "EventKind",
     "SpecError",
     "TableSpec",
+    "arrival",
     "changes",
     "changes_of_replays",
     "current_rows",

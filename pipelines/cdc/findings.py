@@ -1,5 +1,6 @@
 """Anomalies in the changes of tables: ties, inversions, a log that runs backwards, fields that are not in the spec."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import reduce
 
@@ -15,12 +16,32 @@ SETTING = "cdc.findings"
 UNKNOWN_FIELD = Finding("unknown_field", "changes with fields that are not in the spec")
 _ARRIVAL = (names.PARTITION, names.OFFSET)
 """Order of arrival: that of the offsets; the partition only makes it total, since a key has one partition."""
+_OF_TRANSACTION = (names.INCARNATION, names.COMMITTED_AT)
+"""The columns of a sequence that all changes of a transaction have in common, beside the transaction itself."""
 _HIGHEST, _NUMBER, _OPS, _PREVIOUS = "_highest", "_number", "_ops", "_previous"
 
 
 def wants_findings(spark: SparkSession) -> bool:
     """Whether the pipeline's configuration asks for findings (``cdc.findings: true``); they reread every change."""
     return str(spark.conf.get(SETTING, "false")).lower() == "true"
+
+
+def arrival(table: TableSpec) -> Mapping[str, str]:
+    """The table property of ``_changes`` that lets each update count the changes that arrived out of order.
+
+    Those are changes of one row and transaction that are applied in another order than that of their arrival: where
+    the log's positions decide, an `inversion`. Empty for a table without a key.
+    """
+    if not table.key:
+        return {}
+    position = position_of(table.connector)
+    decides = [name for name in position.sequence if name not in _OF_TRANSACTION]
+    order = {
+        "of": [*table.key, names.INCARNATION, position.transaction],
+        "by": [name for name in decides if name != position.transaction],
+        "arrival": list(_ARRIVAL),
+    }
+    return {"report.arrival": json.dumps(order)}
 
 
 def findings(changes: Mapping[TableSpec, DataFrame]) -> DataFrame:

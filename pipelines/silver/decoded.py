@@ -3,13 +3,18 @@
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, decode, load_tables
-from cdc.names import decoded_dataset, records_dataset
+from cdc.names import OUTCOME, REASON, REJECT, decoded_dataset, records_dataset
 
 
 def declare(table: TableSpec) -> None:
     """Declare silver.<table>_decoded, private to this pipeline."""
 
-    @dp.table(name=decoded_dataset(table), comment=f"Outcome of each record of {table.topic}", private=True)
+    @dp.table(
+        name=decoded_dataset(table),
+        comment=f"Outcome of each record of {table.topic}",
+        table_properties={"report.countBy": f"{OUTCOME}, {REASON}", "report.rejects": REJECT},
+        private=True,
+    )
     def decoded():
         return decode(spark.readStream.table(records_dataset(table)), table)
 

@@ -41,7 +41,17 @@ def main() -> None:
     show_default=True,
     help="With --continuous: time between checks for new rows.",
 )
-def run(options: Options, selection: Selection, continuous: bool, trigger_interval: float) -> None:
+@click.option(
+    "--fail-on-rejects",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=0,
+    metavar="[N]",
+    help="Fail if the update adds rejects, or more than N of them; the tables are complete nevertheless.",
+)
+def run(
+    options: Options, selection: Selection, continuous: bool, trigger_interval: float, fail_on_rejects: int | None
+) -> None:
     """Run one update. The exit status is 0 only if it completes."""
     chosen = settings(options)
     chosen.check_secrets()
@@ -49,6 +59,9 @@ def run(options: Options, selection: Selection, continuous: bool, trigger_interv
         click.echo(
             "The bundle sets `continuous: true`, but this is a single update; pass --continuous to keep it running."
         )
+    if continuous and fail_on_rejects is not None:
+        message = "--fail-on-rejects is for a single update: leave it out, or leave out --continuous"
+        raise click.UsageError(message)
     pipeline = chosen.pipeline(chosen.storage_folder(), Terminal())
     try:
         if continuous:
@@ -57,7 +70,7 @@ def run(options: Options, selection: Selection, continuous: bool, trigger_interv
             stop = stop_on_signal(lambda text: click.echo(text, err=True))
             pipeline.run_continuously(stop, trigger_interval, **vars(selection))
         else:
-            pipeline.run(**vars(selection))
+            pipeline.run(**vars(selection), fail_on_rejects=fail_on_rejects)
     finally:
         if (page := pipeline.storage.system / "report" / "index.html").exists():
             click.echo(f"report: {page}")

@@ -78,6 +78,7 @@ class LocalPipeline:
         refresh: Iterable[str] = (),
         full_refresh: Iterable[str] = (),
         full_refresh_all: bool = False,
+        fail_on_rejects: int | None = None,
     ) -> Update:
         """Run one update.
 
@@ -85,13 +86,16 @@ class LocalPipeline:
             refresh: run only these datasets and those of ``full_refresh``; by default all.
             full_refresh: delete the rows and state of these datasets and rebuild them.
             full_refresh_all: rebuild all datasets.
+            fail_on_rejects: the number of rejects above which the update has failed, though its tables are complete;
+                they are counted in the tables that declare `report.rejects`. By default there is no limit.
 
         Raises:
             UpdateFailed: a flow failed, or the declarations have errors (then nothing was written); it carries every
                 error.
             StorageInUse: another update is running on this storage.
         """
-        return self._update(Selection(tuple(refresh), tuple(full_refresh), full_refresh_all), None)
+        selection = Selection(tuple(refresh), tuple(full_refresh), full_refresh_all)
+        return self._update(selection, None, fail_on_rejects)
 
     def run_continuously(
         self,
@@ -148,11 +152,11 @@ class LocalPipeline:
         """The event log of all updates with Databricks' columns, oldest event first."""
         return event_log.read(self.spark, self.storage)
 
-    def _update(self, selection: Selection, mode: ContinuousMode | None) -> Update:
+    def _update(self, selection: Selection, mode: ContinuousMode | None, max_rejects: int | None = None) -> Update:
         try:
             with self.storage.locked():
                 self.storage.finish_resets()
-                return UpdateRun(self._definition(), self._sessions, selection, mode).run()
+                return UpdateRun(self._definition(max_rejects), self._sessions, selection, mode).run()
         except OSError as error:
             if not root_cause.is_disk_full(error):
                 raise
@@ -160,7 +164,7 @@ class LocalPipeline:
             message = f"DISK_FULL  {self.storage.root}\n  {root_cause.sentence(error)}\n  fix: {fix}"
             raise UpdateFailed(None, [LocalPipelineError(message)]) from error
 
-    def _definition(self) -> PipelineDefinition:
+    def _definition(self, max_rejects: int | None = None) -> PipelineDefinition:
         # Built per update: users may change the public attributes, the configuration above all, between updates.
         return PipelineDefinition(
             self.name,
@@ -171,4 +175,5 @@ class LocalPipeline:
             self.root_path,
             self.parallelism,
             self.progress,
+            max_rejects,
         )
