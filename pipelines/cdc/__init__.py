@@ -11,6 +11,7 @@ from cdc.debezium.positions import sequence
 from cdc.errors import CdcError, SpecError
 from cdc.findings import arrival, findings, wants_findings
 from cdc.gold import current_rows, history
+from cdc.least_counts import wants_least_counts, with_least_counts
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
@@ -39,4 +40,6 @@ __all__ = [
     "replay",
     "sequence",
     "wants_findings",
+    "wants_least_counts",
+    "with_least_counts",
 ]

@@ -34,9 +34,11 @@ def sequence_columns(table: TableSpec) -> tuple[Column, ...]:
     is_auto = table.connector.within_transaction == "auto"
 
     def field(name: str) -> Column:
-        # Changes decoded before the spec read the count have no value in its column.
-        may_lack = is_auto and name == names.TOTAL_ORDER
-        value = F.coalesce(name, F.lit(0).cast("bigint")) if may_lack else F.col(name)
+        value = F.col(name)
+        if is_auto and name == names.TOTAL_ORDER:
+            # Changes decoded before the spec read the count have no value in its column. Not a coalesce: that is never
+            # null, and a field of `__END_AT` has to be nullable.
+            value = F.when(value.isNull(), 0).otherwise(value)
         return value.alias(_field(name))
 
     return tuple(field(name) for name in position_of(table.connector).sequence)
