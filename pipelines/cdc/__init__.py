@@ -9,9 +9,10 @@ from cdc.debezium.decode import changes, decode, rejects
 from cdc.debezium.events import EventKind, event_kinds
 from cdc.debezium.positions import sequence
 from cdc.errors import CdcError, SpecError
-from cdc.findings import findings, wants_findings
+from cdc.findings import arrival, findings, wants_findings
 from cdc.gaps import gaps, smallest_gap
 from cdc.gold import current_rows, history
+from cdc.least_counts import wants_least_counts, with_least_counts
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
@@ -23,6 +24,7 @@ __all__ = [
     "EventKind",
     "SpecError",
     "TableSpec",
+    "arrival",
     "changes",
     "changes_of_replays",
     "current_rows",
@@ -41,4 +43,6 @@ __all__ = [
     "sequence",
     "smallest_gap",
     "wants_findings",
+    "wants_least_counts",
+    "with_least_counts",
 ]

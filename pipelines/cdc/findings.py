@@ -1,5 +1,6 @@
 """Anomalies in the changes of tables: ties, inversions, a log that runs backwards, fields that are not in the spec."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import reduce
 
@@ -12,15 +13,40 @@ from cdc.debezium.positions.position import Finding
 from cdc.spec.model import TableSpec
 
 SETTING = "cdc.findings"
+RENUMBERED = Finding(
+    "renumbered",
+    "changes that the connector delivered again under another count, after it was stopped in mid-transaction: their"
+    " versions repeat until a full refresh of the versions with `cdc.least_counts: true`",
+)
 UNKNOWN_FIELD = Finding("unknown_field", "changes with fields that are not in the spec")
 _ARRIVAL = (names.PARTITION, names.OFFSET)
 """Order of arrival: that of the offsets; the partition only makes it total, since a key has one partition."""
-_HIGHEST, _NUMBER, _OPS, _PREVIOUS = "_highest", "_number", "_ops", "_previous"
+_OF_TRANSACTION = (names.INCARNATION, names.COMMITTED_AT)
+"""The columns of a sequence that all changes of a transaction have in common, beside the transaction itself."""
+_FIRST, _HIGHEST, _NUMBER, _OPS, _PREVIOUS = "_first", "_highest", "_number", "_ops", "_previous"
 
 
 def wants_findings(spark: SparkSession) -> bool:
     """Whether the pipeline's configuration asks for findings (``cdc.findings: true``); they reread every change."""
     return str(spark.conf.get(SETTING, "false")).lower() == "true"
+
+
+def arrival(table: TableSpec) -> Mapping[str, str]:
+    """The table property of ``_changes`` that lets each update count the changes that arrived out of order.
+
+    Those are changes of one row and transaction that are applied in another order than that of their arrival: where
+    the log's positions decide, an `inversion`. Empty for a table without a key.
+    """
+    if not table.key:
+        return {}
+    position = position_of(table.connector)
+    decides = [name for name in position.sequence if name not in _OF_TRANSACTION]
+    order = {
+        "of": [*table.key, names.INCARNATION, position.transaction],
+        "by": [name for name in decides if name != position.transaction],
+        "arrival": list(_ARRIVAL),
+    }
+    return {"report.arrival": json.dumps(order)}
 
 
 def findings(changes: Mapping[TableSpec, DataFrame]) -> DataFrame:
@@ -36,7 +62,8 @@ def findings(changes: Mapping[TableSpec, DataFrame]) -> DataFrame:
 def _finders(table: TableSpec) -> tuple[Callable[[DataFrame, TableSpec], DataFrame], ...]:
     """The finders for a table; the changes of one row can be compared only by a key."""
     per_row = (_ties, _inversions) if table.key else ()
-    return (*per_row, _backwards, _unknown_fields)
+    counted = (_renumbered,) if names.TOTAL_ORDER in position_of(table.connector).columns else ()
+    return (*per_row, *(counted if table.key else ()), _backwards, _unknown_fields)
 
 
 def _ties(changes: DataFrame, table: TableSpec) -> DataFrame:
@@ -54,6 +81,14 @@ def _inversions(changes: DataFrame, table: TableSpec) -> DataFrame:
     previous = F.lag(rank).over(transaction.orderBy(*_ARRIVAL))
     inverted = _first_deliveries(changes, table).select("*", previous.alias(_PREVIOUS)).where(F.col(_PREVIOUS) > rank)
     return _summary(inverted, table, position.inversion, _at_transaction(table))
+
+
+def _renumbered(changes: DataFrame, table: TableSpec) -> DataFrame:
+    position = position_of(table.connector)
+    same_change = Window.partitionBy(*_key(table), *position.log_order, names.OP)
+    first = F.min(names.TOTAL_ORDER).over(same_change)
+    again = changes.where(position.is_streamed()).select("*", first.alias(_FIRST))
+    return _summary(again.where(F.col(names.TOTAL_ORDER) > F.col(_FIRST)), table, RENUMBERED, _at_transaction(table))
 
 
 def _backwards(changes: DataFrame, table: TableSpec) -> DataFrame:

@@ -114,6 +114,11 @@ def versions_dataset(table: TableSpec) -> str:
     return f"silver.{table.name}"
 
 
+def least_counts_view(table: TableSpec) -> str:
+    """``orders_with_least_counts``: a view of the changes for one rebuild of their versions."""
+    return f"{table.name}_with_least_counts"
+
+
 def rows_dataset(table: TableSpec) -> str:
     """``gold.orders``: the current state of each key."""
     return f"gold.{table.gold or table.name}"

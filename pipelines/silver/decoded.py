@@ -3,7 +3,7 @@
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, decode, definition, load_tables
-from cdc.names import decoded_dataset, records_dataset
+from cdc.names import OUTCOME, REASON, REJECT, decoded_dataset, records_dataset
 
 
 def declare(table: TableSpec) -> None:
@@ -12,7 +12,11 @@ def declare(table: TableSpec) -> None:
     @dp.table(
         name=decoded_dataset(table),
         comment=f"Outcome of each record of {table.topic}",
-        table_properties=definition.of_decoded(table),
+        table_properties={
+            "report.countBy": f"{OUTCOME}, {REASON}",
+            "report.rejects": REJECT,
+            **definition.of_decoded(table),
+        },
         private=True,
     )
     def decoded():

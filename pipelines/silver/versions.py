@@ -2,8 +2,28 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, definition, load_tables, sequence
-from cdc.names import COLUMNS_TO_UPDATE, IS_DELETE, changes_dataset, target_columns, versions_dataset
+from cdc import TableSpec, definition, load_tables, sequence, wants_least_counts, with_least_counts
+from cdc.names import (
+    COLUMNS_TO_UPDATE,
+    IS_DELETE,
+    changes_dataset,
+    least_counts_view,
+    target_columns,
+    versions_dataset,
+)
+
+
+def source(table: TableSpec) -> str:
+    """What the flow reads: silver.<table>_changes, or a view of it that `cdc.least_counts` asks for."""
+    if not wants_least_counts(spark, table):
+        return changes_dataset(table)
+
+    @dp.temporary_view(name=least_counts_view(table))
+    def least_counts():
+        changes = changes_dataset(table)
+        return with_least_counts(spark.readStream.table(changes), spark.read.table(changes), table)
+
+    return least_counts_view(table)
 
 
 def declare(table: TableSpec) -> None:
@@ -19,7 +39,7 @@ def declare(table: TableSpec) -> None:
     )
     dp.create_auto_cdc_flow(
         target=versions_dataset(table),
-        source=changes_dataset(table),
+        source=source(table),
         keys=list(table.key),
         sequence_by=sequence(table),
         apply_as_deletes=IS_DELETE,

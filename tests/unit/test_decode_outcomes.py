@@ -1,5 +1,7 @@
 """The outcome of a record: a change, a reject with its reason, or ignored by kind; never anything else."""
 
+from dataclasses import replace
+
 import pytest
 from pyspark.sql import SparkSession
 from tests.support.records import Record, Topic, frame
@@ -99,6 +101,47 @@ def test_a_message_names_column_and_value(
     verdicts: dict[str, tuple[str, str | None, str | None]], case: str, message: str
 ) -> None:
     assert verdicts[case][2] == message
+
+
+UNION = {"string": "00000025:00000160:0005"}
+HINTS = {
+    "a number for base64": (
+        {},
+        orders.create(**row(total=12.5)),
+        "column total: `12.5` is not of type decimal(18,2); in the connector spec write `decimal_format: numeric` if"
+        " the converter writes numbers, or `decimal_handling_mode: string` if the connector writes text",
+    ),
+    "base64 for a number": (
+        {"decimal_format": "numeric"},
+        orders.create(**row(total="AMg=")),
+        "column total: `AMg=` is not of type decimal(18,2); if the converter writes base64, write"
+        " `decimal_format: base64` in the connector spec",
+    ),
+    "base64 for a text": (
+        {"decimal_handling_mode": "string"},
+        orders.create(**row(total="AMg=")),
+        "column total: `AMg=` is not of type decimal(18,2); if the converter writes base64, write"
+        " `decimal_handling_mode: precise` in the connector spec",
+    ),
+    "Avro's JSON": (
+        {},
+        orders.create(**ROW).with_source(commit_lsn=UNION).with_value(after={"orders.Value": ROW}),
+        'source.commit_lsn is `{"string":"00000025:00000160:0005"}`; write `shape: avro_json` in the connector spec',
+    ),
+    "another shape": (
+        {"shape": "envelope"},
+        Record(ORDERS.topic, {"id": 1}, {**ROW, "__op": "c"}),
+        "the value has no `op`; the connector spec has `shape: envelope`, and `shape: auto` reads every shape but"
+        " `avro_json`",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_a_message_names_the_setting_of_the_connector_spec_to_change(spark: SparkSession, case: str) -> None:
+    modes, record, message = HINTS[case]
+    spec = replace(ORDERS, connector=replace(ORDERS.connector, **modes))
+    assert [found._message for found in decode(frame(spark, [record]), spec).collect()] == [message]
 
 
 def test_a_record_that_is_not_a_change_of_a_row_is_ignored_by_kind(spark: SparkSession) -> None:

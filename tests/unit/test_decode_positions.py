@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 from tests.support.records import Record, Topic, frame, lsn
 from tests.support.tables import table
 
@@ -91,6 +92,44 @@ def test_the_connectors_count_orders_a_transaction_if_the_spec_says_so(spark: Sp
     assert in_sequence(spark, records, by_count) == [4, 3, 1, 0, 2]
     again = changes(decode(frame(spark, [records[0], records[0]]), by_count), by_count)
     assert again.select(sequence(by_count).alias("sequence")).distinct().count() == 1
+
+
+def test_by_default_the_count_decides_where_there_is_one_and_else_the_log(spark: SparkSession) -> None:
+    records = [
+        counted(orders.create(id=1).at("b:0:1", "b:0:5"), 10),
+        counted(orders.delete(id=1).at("b:0:1", "b:0:9"), "9"),
+        orders.read(id=1).with_source(commit_lsn=lsn("b:0:1"), snapshot="incremental"),
+        orders.read(id=1).with_source(commit_lsn=lsn("b:0:1"), snapshot="last"),
+        orders.create(id=2).at("a:0:1", "c:0:1"),
+        orders.delete(id=2).at("a:0:1", "b:0:1"),
+        orders.update(id=2).at("c:0:1", "1:0:1"),
+    ]
+    assert in_sequence(spark, records) == [5, 4, 3, 1, 0, 2, 6]
+
+
+def test_a_change_that_an_earlier_version_decoded_has_a_sequence_too(spark: SparkSession) -> None:
+    found = changes(decode(frame(spark, [orders.create(id=1)]), ORDERS), ORDERS)
+    earlier = found.withColumn("_total_order", F.lit(None).cast("bigint"))
+    assert earlier.select(sequence(ORDERS).total_order.alias("count")).collect() == [(0,)]
+
+
+def test_by_default_a_count_that_cannot_be_read_is_rejected(spark: SparkSession) -> None:
+    (found,) = decode(frame(spark, [counted(orders.create(id=1), "many")]), ORDERS).collect()
+    assert (found._reason, found._message) == ("MISSING_POSITION", "transaction.total_order is `many`")
+
+
+@pytest.mark.parametrize("absent", [None, "00", "NULL"])
+def test_a_read_without_position_sorts_first_if_the_spec_lets_it(spark: SparkSession, absent: str | None) -> None:
+    read = orders.read(id=1).with_source(commit_lsn=absent, change_lsn=None, event_serial_no=None, ts_ms=0)
+    change, unplaced = orders.create(id=1).at("0:0:1"), orders.create(id=1).with_source(commit_lsn=absent)
+    lenient = replace(ORDERS, connector=replace(ORDERS.connector, reads_without_position="first"))
+    assert in_sequence(spark, [change, read], lenient) == [1, 0]
+    rejected = decode(frame(spark, [unplaced]), lenient).unionByName(decode(frame(spark, [read]), ORDERS))
+    assert [row._message for row in rejected.collect()] == [
+        "source.commit_lsn is null",
+        "source.commit_lsn is null; if the reads of this connector's snapshots have no position, write"
+        " `reads_without_position: first` in the connector spec",
+    ]
 
 
 @pytest.mark.parametrize("total_order", [None, "many"])

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.unit.test_cli_drawing import node
 
+from dlt_local.cli.main import main
 from dlt_local.delta.storage import Storage
 from dlt_local.graph.graph import Graph
-from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, page, write_report
+from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, measures, page, tallies, write_report
+from dlt_local.observability.report.arrival import out_of_order
 from dlt_local.observability.report.measures import Counts, counts, newest
 from dlt_local.observability.report.runs import KEPT, History, from_json, to_json
 
@@ -49,6 +52,75 @@ def test_only_new_files_are_counted_and_all_of_them_after_an_overwrite(tmp_path:
     assert counts(table, "at", wrong).rows == {str(NOON): 4}  # type: ignore[union-attr]
     written(table, rows("new"), mode="overwrite")
     assert counts(table, "reason", wrong).rows == {"new": 1}  # type: ignore[union-attr]
+
+
+def test_several_columns_are_counted_together_without_their_nulls(tmp_path: Path) -> None:
+    table = tmp_path / "t"
+    written(table, pa.table({"outcome": ["change", "reject", "reject"], "reason": [None, "bad", "late"]}))
+    found = counts(table, "outcome, reason", None)
+    assert found is not None and found.rows == {"change": 1, "reject: bad": 1, "reject: late": 1}
+
+
+def test_rows_of_a_compacted_table_are_not_counted_again(tmp_path: Path) -> None:
+    table = tmp_path / "t"
+    written(table, rows("bad"))
+    first = counts(table, "reason", None)
+    assert first is not None
+    written(table, rows("late"), mode="append")
+    DeltaTable(str(table)).optimize.compact()
+    write_checksum(table)
+    wrong = Counts(first.table_id, first.version, "reason", {"bad": 100})
+    assert counts(table, "reason", wrong).rows == {"bad": 100, "late": 1}  # type: ignore[union-attr]
+    # Once the files that were compacted are gone, all rows are counted.
+    for file in DeltaTable(str(table)).vacuum(0, dry_run=True, enforce_retention_duration=False):
+        (table / file).unlink()
+    assert counts(table, "reason", wrong).rows == {"bad": 1, "late": 1}  # type: ignore[union-attr]
+
+
+ORDER = {"of": ["id", "tx"], "by": ["lsn", "rank"], "arrival": ["at"]}
+
+
+@pytest.mark.parametrize(
+    ("arrived", "expected"),
+    [
+        ([(1, "a", 1, 0), (1, "a", 2, 0), (1, "b", 1, 0)], 0),
+        ([(1, "a", 2, 0), (1, "a", 1, 0)], 1),
+        ([(1, "a", 1, 1), (1, "a", 1, 0)], 1),
+        ([(1, "a", 2, 0), (2, "a", 1, 0), (1, "a", 3, 0)], 0),
+        ([(1, "a", 2, 0), (2, "a", 9, 0), (1, "a", 1, 0), (1, "a", 3, 0)], 1),
+        ([(1, "a", 1, 0), (1, "a", 2, 0), (1, "a", 1, 0), (1, "a", 2, 0)], 0),
+        ([(1, "a", None, 0), (1, "a", 2, 0), (1, "a", None, 0)], 0),
+        ([], 0),
+    ],
+    ids=["in order", "falls", "falls in the second column", "other rows", "between", "delivered again", "null", "none"],
+)
+def test_rows_out_of_order_are_counted(tmp_path: Path, arrived: list[tuple[Any, ...]], expected: int) -> None:
+    schema = pa.schema({"id": pa.int64(), "tx": pa.string(), "lsn": pa.int64(), "rank": pa.int64(), "at": pa.int64()})
+    placed = [dict(zip(schema.names, (*row, at), strict=True)) for at, row in enumerate(arrived)]
+    files = []
+    # The later half is in the first file: files have no order.
+    for number, part in enumerate((placed[len(placed) // 2 :], placed[: len(placed) // 2])):
+        files.append(tmp_path / f"{number}.parquet")
+        pa.parquet.write_table(pa.Table.from_pylist(part, schema), files[-1])
+    assert out_of_order(tuple(files), json.dumps(ORDER))["out of order"] == expected
+
+
+def test_a_tally_is_of_the_rows_since_the_last_counts() -> None:
+    before = Counts("t", 1, "outcome, reason", {"change": 10, "reject: bad": 1})
+    after = Counts("t", 2, "outcome, reason", {"change": 12, "reject: bad": 1, "reject: late": 2})
+    found = tallies.tally("silver.t", before, after, "reject")
+    assert (str(found), found.rejects) == ("silver.t: 4 new rows = 2 change + 2 reject (late 2)", {"late": 2})
+    rebuilt = tallies.tally("silver.t", Counts("another", 1, "outcome, reason", {"change": 10}), after, "reject")
+    assert str(rebuilt) == "silver.t: 15 new rows = 12 change + 3 reject (bad 1, late 2)"
+    assert doctest.testmod(tallies).failed == doctest.testmod(measures).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [([], None), (["--fail-on-rejects"], 0), (["--fail-on-rejects=3"], 3), (["--fail-on-rejects", "--continuous"], 0)],
+)
+def test_the_command_line_limits_rejects(arguments: list[str], limit: int | None) -> None:
+    assert main.commands["run"].make_context("run", arguments).params["fail_on_rejects"] == limit
 
 
 def test_a_missing_table_has_no_counts_and_no_newest_time(tmp_path: Path) -> None:

@@ -22,16 +22,20 @@ def _of_query_mode(config: Config) -> Iterator[Advice]:
         yield Advice(Level.RISK, setting, value, meaning, f"`{setting}=direct` (3.1 or later), and `{count}=true`.")
     elif config.is_true(count):
         meaning = (
-            "changes arrive in the server's order, and the connector counts them: `within_transaction: total_order`."
+            "changes arrive in the server's order, and the connector counts them; `within_transaction: auto`, the"
+            " default, orders by the count, and total_order rejects a change without one."
         )
         yield Advice(Level.GOOD, setting, value, meaning)
     else:
         meaning = (
             "changes arrive in the server's order, but inside a transaction their LSNs (`__$seqval`) may have another:"
-            " two changes of one row in one transaction can end up in the wrong order. gold.<connector>_findings"
-            " counts such inversions (`cdc.findings: true`)."
+            " two changes of one row in one transaction can end up in the wrong order. Each update counts such"
+            " inversions, and gold.<connector>_findings has an example (`cdc.findings: true`)."
         )
-        fix = f"`{count}=true`, and `within_transaction: total_order` in the connector spec."
+        fix = (
+            f"`{count}=true`; the pipeline then orders by the count. (`within_transaction: arrival` is right only while"
+            " no record is delivered twice: a redelivered one undoes later changes and can bring back a deleted row.)"
+        )
         yield Advice(Level.RISK, setting, value, meaning, fix)
     size = "streaming.fetch.size"
     if mode != "function" and config.get(size) not in ("", "0"):

@@ -7,7 +7,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc import names
-from cdc.debezium import columns, json_texts
+from cdc.debezium import columns, hints, json_texts
 from cdc.debezium.parts import TABLE_FIELDS
 from cdc.debezium.positions import position_of
 from cdc.debezium.rejects import Reason, quoted
@@ -49,12 +49,12 @@ def verdict(table: TableSpec, record: Evidence) -> Column:
         F.when(record.value.isNull(), _ignored(F.lit("tombstone"))),
         F.when(record.damaged, _damage(record.value)),
         F.when(record.kind.isNotNull(), _ignored(record.kind)),
-        F.when(record.op.isNull(), _reject(Reason.NOT_AN_ENVELOPE, F.lit("the value has no `op`"))),
+        F.when(record.op.isNull(), _reject(Reason.NOT_AN_ENVELOPE, _no_op(table))),
         *_other_table(table, record.source),
         F.when(~record.op.isin(*_OPS), _reject(Reason.UNKNOWN_OP, F.concat(F.lit("op is "), quoted(record.op)))),
         F.when(needs_row & ~record.has_row, _reject(Reason.MISSING_ROW, F.lit("`after` is null"))),
         *_position_faults(table, record),
-        F.when(record.fault.isNotNull(), _column_fault(record.fault)),
+        F.when(record.fault.isNotNull(), _column_fault(record.fault, table)),
         _change(),
     )
 
@@ -102,6 +102,10 @@ def _damage(value: Column) -> Column:
     )
 
 
+def _no_op(table: TableSpec) -> Column:
+    return F.lit(f"the value has no `op`{hints.of_missing_op(table.connector)}")
+
+
 def _other_table(table: TableSpec, source: Column) -> Iterator[Column]:
     if table.shared_topic:
         changed_table = F.concat_ws(".", *map(source.getField, TABLE_FIELDS))
@@ -110,7 +114,8 @@ def _other_table(table: TableSpec, source: Column) -> Iterator[Column]:
 
 def _position_faults(table: TableSpec, record: Evidence) -> Iterator[Column]:
     fault = position_of(table.connector).fault(record.source, record.total_order)
-    yield F.when(fault.isNotNull(), _reject(Reason.MISSING_POSITION, fault))
+    message = hints.of_position(fault, table.connector)
+    yield F.when(fault.isNotNull(), _reject(Reason.MISSING_POSITION, message))
 
 
 def _missing_keys(table: TableSpec) -> Iterator[Case]:
@@ -157,8 +162,8 @@ def _fault(reason: Reason, column: ColumnSpec, what: str, text: Column | None = 
     )
 
 
-def _column_fault(fault: Column) -> Column:
-    text = fault.getField("text")
+def _column_fault(fault: Column, table: TableSpec) -> Column:
+    text, what = fault.getField("text"), fault.getField("what")
     shown = F.when(text.isNotNull(), quoted(text)).otherwise("")
-    message = F.concat(fault.getField("column"), shown, fault.getField("what"))
+    message = F.concat(fault.getField("column"), shown, what, hints.of_type(what, text, table.connector))
     return _outcome(names.REJECT, fault.getField("reason"), message)

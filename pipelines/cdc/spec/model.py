@@ -14,6 +14,7 @@ Shape = Literal["auto", "envelope", "flattened", "cloudevents", "avro_json"]
 Unavailable = Literal["as_null", "merge", "reject"]
 Missing = Literal["as_null", "reject"]
 Overflow = Literal["repair", "keep", "reject"]
+WithinTransaction = Literal["auto", "lsn", "total_order", "arrival"]
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,11 @@ class ConnectorSpec:
     kind: str = "sqlserver"
     incarnation: int = 0
     """Incremented by hand after a restore or failover of the database; the first field of every sequence."""
-    within_transaction: Literal["lsn", "total_order", "arrival"] = "lsn"
+    within_transaction: WithinTransaction = "auto"
     """What orders the changes inside a transaction: their log positions, the connector's count of the
-    transaction's events, or the offset."""
+    transaction's events, or the offset; auto: the count where there is one, else the log positions."""
+    reads_without_position: Literal["reject", "first"] = "reject"
+    """What becomes of a snapshot read without a commit LSN: a reject, or a change that sorts before all others."""
     time_precision_mode: TemporalMode = "adaptive"
     decimal_handling_mode: DecimalMode = "precise"
     binary_handling_mode: BinaryMode = "bytes"

@@ -41,7 +41,17 @@ def main() -> None:
     show_default=True,
     help="With --continuous: time between checks for new rows.",
 )
-def run(options: Options, selection: Selection, continuous: bool, trigger_interval: float) -> None:
+@click.option(
+    "--fail-on-rejects",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=0,
+    metavar="[N]",
+    help="Fail if the update adds rejects, or more than N of them; the tables are complete nevertheless.",
+)
+def run(
+    options: Options, selection: Selection, continuous: bool, trigger_interval: float, fail_on_rejects: int | None
+) -> None:
     """Run one update. The exit status is 0 only if it completes."""
     chosen = settings(options)
     chosen.check_secrets()
@@ -52,6 +62,9 @@ def run(options: Options, selection: Selection, continuous: bool, trigger_interv
         click.echo(
             "The bundle sets `continuous: true`, but this is a single update; pass --continuous to keep it running."
         )
+    if continuous and fail_on_rejects is not None:
+        message = "--fail-on-rejects is for a single update: leave it out, or leave out --continuous"
+        raise click.UsageError(message)
     pipeline = chosen.pipeline(chosen.storage_folder(), Terminal())
     try:
         if continuous:
@@ -62,7 +75,7 @@ def run(options: Options, selection: Selection, continuous: bool, trigger_interv
                 stop, trigger_interval, selection.refresh, selection.full_refresh, selection.full_refresh_all
             )
         else:
-            pipeline.run(**vars(selection))
+            pipeline.run(**vars(selection), fail_on_rejects=fail_on_rejects)
     finally:
         if (page := pipeline.storage.system / "report" / "index.html").exists():
             click.echo(f"report: {page}")

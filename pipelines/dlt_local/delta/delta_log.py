@@ -195,15 +195,22 @@ def operation_metrics(table: Path, commit: int) -> dict[str, int]:
 
 
 def files_added(table: Path, since: int) -> tuple[str, ...] | None:
-    """The files added from version ``since`` on; None if a commit removed a file or is no longer in the log."""
-    changes = _file_changes(table, since)
-    return None if changes is None or changes[1] else tuple(changes[0])
+    """The files with the rows added from version ``since`` on; None if rows were removed or a commit is missing.
 
-
-def live_files(table: Path) -> tuple[str, ...] | None:
-    """The table's data files; None if the log is not complete or a file has a deletion vector."""
-    changes = _file_changes(table, 0)
-    return None if changes is None else tuple(changes[0])
+    A compacted file adds no rows, and the files that it replaces are listed: they exist until the next VACUUM.
+    """
+    added: list[str] = []
+    latest = version(table)
+    for commit in range(since, -1 if latest is None else latest + 1):
+        if not _log_file(table, commit).exists():
+            return None
+        for action in actions(table, commit):
+            add, remove = (action.get(kind, {}) for kind in ("add", "remove"))
+            if remove.get("dataChange") or (add and add.get("deletionVector")):
+                return None
+            if add.get("dataChange"):
+                added.append(add["path"])
+    return tuple(added)
 
 
 def last_transaction(table: Path, app_id: str) -> int | None:
@@ -216,23 +223,21 @@ def last_transaction(table: Path, app_id: str) -> int | None:
     return None
 
 
-def _file_changes(table: Path, since: int) -> tuple[dict[str, None], bool] | None:
-    """The files that commits added and did not remove again, and whether they removed any file."""
+def live_files(table: Path) -> tuple[str, ...] | None:
+    """The table's data files; None if the log is not complete or a file has a deletion vector."""
     live: dict[str, None] = {}
-    removed = False
     latest = version(table)
-    for commit in range(since, -1 if latest is None else latest + 1):
+    for commit in range(-1 if latest is None else latest + 1):
         if not _log_file(table, commit).exists():
             return None
         for action in actions(table, commit):
             if "remove" in action:
                 live.pop(action["remove"]["path"], None)
-                removed = True
             if "add" in action:
                 if action["add"].get("deletionVector"):
                     return None
                 live[action["add"]["path"]] = None
-    return live, removed
+    return tuple(live)
 
 
 def _operation(table: Path, commit: int) -> str | None:

@@ -53,6 +53,7 @@ def materialize(session: SparkSession, table: Table, schema: StructType, path: P
         _support_types(session, schema, path)
         empty = session.createDataFrame([], schema)
         empty.write.format("delta").mode("append").option("mergeSchema", "true").save(str(path))
+        describe(session, table, path)
 
 
 def _support_types(session: SparkSession, schema: StructType, path: Path) -> None:
@@ -95,8 +96,17 @@ def describe(session: SparkSession, table: Table, path: Path) -> None:
     if changed:
         pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in changed.items())
         session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({pairs})")
-    if table.cluster_by and table.cluster_by != delta_log.clustering_columns(path):
+    if _clusters_otherwise(session, table, path):
         session.sql(f"ALTER TABLE delta.`{path}` CLUSTER BY ({', '.join(map(_column, table.cluster_by))})")
+
+
+def _clusters_otherwise(session: SparkSession, table: Table, path: Path) -> bool:
+    """True if the table is to be clustered by other columns, all of which it has; new ones are added after this."""
+    if not table.cluster_by or table.cluster_by == delta_log.clustering_columns(path):
+        return False
+    stored = stored_schema(session, path)
+    known = {name.lower() for name in stored.names} if stored is not None else set()
+    return all(parts(name)[0].lower() in known for name in table.cluster_by)
 
 
 def repartitioned(table: Table, path: Path) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ from dlt_local.flows.outcomes import DatasetUpdate, FlowMetrics, Update
 from dlt_local.graph.graph import Node, ResolvedFlow
 from dlt_local.names import TableName
 from dlt_local.observability.event_log import Event, EventLog, Level
+from dlt_local.observability.report.tallies import Tally
 from dlt_local.spark import root_cause
 
 
@@ -49,6 +50,17 @@ class UpdateEvents:
             self._log.emit(Event("flow_progress", message, details, dataset=outcome.name, flow=flow))
         if not outcome.flows:
             self._log.emit(_without_flows(outcome))
+
+    def counted(self, tallies: Sequence[Tally]) -> None:
+        """What became of the rows that the update added to the tables that ask for counts."""
+        for each in tallies:
+            details = {
+                "counted_by": each.column,
+                "new": each.new,
+                "total": each.total,
+                "num_rejects": sum(each.rejects.values()),
+            }
+            self._log.emit(Event("row_counts", str(each), details, dataset=each.dataset))
 
     def retried(self, error: Exception, message: str) -> None:
         """A round of a continuous update failed and is going to be retried."""

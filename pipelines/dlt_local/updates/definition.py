@@ -24,3 +24,5 @@ class PipelineDefinition:
     parallelism: int
     """How many datasets run at the same time."""
     progress: Progress
+    max_rejects: int | None = None
+    """An update that adds more rejects to its tables has failed; None: however many."""

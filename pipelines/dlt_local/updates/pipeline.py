@@ -80,6 +80,7 @@ class LocalPipeline:
         full_refresh: Iterable[str] = (),
         full_refresh_all: bool = False,
         rebuild: Iterable[str] = (),
+        fail_on_rejects: int | None = None,
     ) -> Update:
         """Run one update.
 
@@ -89,13 +90,16 @@ class LocalPipeline:
             full_refresh_all: rebuild all datasets.
             rebuild: build these datasets, what they are made from and what is made from that, beside their stored rows,
                 which stay readable and are replaced in the end. `orders` means every dataset of that name.
+            fail_on_rejects: the number of rejects above which the update has failed, though its tables are complete;
+                they are counted in the tables that declare `report.rejects`. By default there is no limit.
 
         Raises:
             UpdateFailed: a flow failed, or the declarations have errors (then nothing was written); it carries every
                 error.
             StorageInUse: another update is running on this storage.
         """
-        return self._update(Selection(tuple(refresh), tuple(full_refresh), full_refresh_all, tuple(rebuild)), None)
+        selection = Selection(tuple(refresh), tuple(full_refresh), full_refresh_all, tuple(rebuild))
+        return self._update(selection, None, fail_on_rejects)
 
     def run_continuously(
         self,
@@ -154,12 +158,12 @@ class LocalPipeline:
         """The event log of all updates with Databricks' columns, oldest event first."""
         return event_log.read(self.spark, self.storage)
 
-    def _update(self, selection: Selection, mode: ContinuousMode | None) -> Update:
+    def _update(self, selection: Selection, mode: ContinuousMode | None, max_rejects: int | None = None) -> Update:
         try:
             with self.storage.locked():
                 self.storage.finish_resets()
                 rebuild.finish(self.storage)
-                return UpdateRun(self._definition(), self._sessions, selection, mode).run()
+                return UpdateRun(self._definition(max_rejects), self._sessions, selection, mode).run()
         except OSError as error:
             if not root_cause.is_disk_full(error):
                 raise
@@ -167,7 +171,7 @@ class LocalPipeline:
             message = f"DISK_FULL  {self.storage.root}\n  {root_cause.sentence(error)}\n  fix: {fix}"
             raise UpdateFailed(None, [LocalPipelineError(message)]) from error
 
-    def _definition(self) -> PipelineDefinition:
+    def _definition(self, max_rejects: int | None = None) -> PipelineDefinition:
         # Built per update: users may change the public attributes, the configuration above all, between updates.
         return PipelineDefinition(
             self.name,
@@ -178,4 +182,5 @@ class LocalPipeline:
             self.root_path,
             self.parallelism,
             self.progress,
+            max_rejects,
         )

@@ -3,8 +3,10 @@
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 from dlt_local.declarations.elements import Table, View
 from dlt_local.declarations.registry import Registry
@@ -20,6 +22,7 @@ from dlt_local.names import TableName
 from dlt_local.observability.event_log import EventLog
 from dlt_local.observability.redaction import Redactor
 from dlt_local.observability.report import ReportWriter
+from dlt_local.observability.report.tallies import Tally, TooManyRejects, number_of_rejects
 from dlt_local.observability.update_events import UpdateEvents
 from dlt_local.spark import jvm, root_cause
 from dlt_local.updates import continuous, scheduler, stored_tables, table_maintenance
@@ -51,6 +54,7 @@ class UpdateRun:
         self._report = ReportWriter(pipeline.storage, pipeline.name, self._id, killed, self._redact)
         self._notices: list[str] = []
         self._notice_lock = threading.Lock()
+        self._too_many: list[TooManyRejects] = []
         self._published = time.monotonic()
 
     def run(self) -> Update:
@@ -64,7 +68,7 @@ class UpdateRun:
         self._events.created()
         try:
             update = self._run()
-            errors += update.errors if update.state == "FAILED" else ()
+            errors += (*update.errors, *self._too_many) if update.state == "FAILED" else ()
         except LocalPipelineError as error:
             rejection = error if isinstance(error, UpdateFailed) else UpdateFailed(None, [error])
             errors += rejection.errors
@@ -94,6 +98,7 @@ class UpdateRun:
             update = self._run_datasets(current, selected, storage)
             self._replace_rebuilt(selected.rebuilt, storage, current, update)
             table_maintenance.maintain(pipeline, current, update, self._events)
+        update = self._accounted(update)
         pipeline.progress.end(update.state)
         self._events.ended(update)
         with self._reporting():
@@ -173,6 +178,21 @@ class UpdateRun:
             self._events.noticed(notice)
             self._pipeline.progress.notice(self._redact(notice))
 
+    def _accounted(self, update: Update) -> Update:
+        """The update, FAILED if it added too many rejects, after reporting what became of the rows."""
+        limit = self._pipeline.max_rejects
+        tallies: tuple[Tally, ...] = ()
+        # Without a limit, counts that cannot be made must not fail the update.
+        with nullcontext() if limit is not None else self._reporting():
+            tallies = self._report.tallies(update.graph)
+        for text in (*map(str, tallies), *_broken_expectations(update)):
+            self._pipeline.progress.notice(self._redact(text))
+        self._events.counted(tallies)
+        if limit is None or number_of_rejects(tallies) <= limit:
+            return update
+        self._too_many = [TooManyRejects(tallies, limit)]
+        return replace(update, state="FAILED")
+
     def _should_stop(self) -> bool:
         return self._mode is not None and self._mode.stop.is_set()
 
@@ -226,6 +246,17 @@ class _RoundRecorder:
     def not_run(self, outcome: DatasetUpdate) -> None:
         self._events.dataset_ended(outcome)
         self._progress.state(outcome.name, outcome.state)
+
+
+def _broken_expectations(update: Update) -> Iterator[str]:
+    """One line for each expectation that rows did not meet; its counts are in the events of the dataset's flows."""
+    for dataset in update.datasets:
+        failed: Counter[str] = Counter()
+        for metrics in dataset.flows.values():
+            failed.update(metrics.failed)
+        for name, rows in failed.items():
+            if rows:
+                yield f"{dataset.name}: {rows:,} new rows do not meet `{name}`"
 
 
 def _declared(registry: Registry) -> list[TableName]:

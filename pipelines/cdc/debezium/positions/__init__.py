@@ -22,11 +22,26 @@ def position_of(connector: ConnectorSpec) -> Position:
 def sequence(table: TableSpec) -> Column:
     """What orders the changes of one key: a struct over the flat columns of ``_changes``, never null.
 
-    Fields, in the order in which they decide: ``incarnation``; the log's (or, inside a transaction, ``total_order``
-    or ``offset`` where the connector's spec says so); ``operation``; ``committed_at``, which never decides: it makes
-    the end of a deleted row's last version a time too.
+    Fields, in the order in which they decide: ``incarnation``; the log's, with ``total_order`` before those of the
+    change (or in their place ``total_order`` or ``offset``, where the connector's spec says so); ``operation``;
+    ``committed_at``, which never decides: it makes the end of a deleted row's last version a time too.
     """
-    return F.struct(*(F.col(name).alias(_field(name)) for name in position_of(table.connector).sequence))
+    return F.struct(*sequence_columns(table))
+
+
+def sequence_columns(table: TableSpec) -> tuple[Column, ...]:
+    """The fields of `sequence`, each under its name there."""
+    is_auto = table.connector.within_transaction == "auto"
+
+    def field(name: str) -> Column:
+        value = F.col(name)
+        if is_auto and name == names.TOTAL_ORDER:
+            # Changes decoded before the spec read the count have no value in its column. Not a coalesce: that is never
+            # null, and a field of `__END_AT` has to be nullable.
+            value = F.when(value.isNull(), 0).otherwise(value)
+        return value.alias(_field(name))
+
+    return tuple(field(name) for name in position_of(table.connector).sequence)
 
 
 def committed_at(sequence: Column) -> Column:

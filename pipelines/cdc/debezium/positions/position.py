@@ -82,23 +82,29 @@ class Position(ABC):
     @property
     def columns(self) -> tuple[str, ...]:
         """The flat columns of a change that hold its position."""
-        total_order = (names.TOTAL_ORDER,) if self._is_counted else ()
+        total_order = (names.TOTAL_ORDER,) if self._reads_count else ()
         return (*self.log_order, names.OPERATION, names.COMMITTED_AT, *total_order)
 
     @property
     def sequence(self) -> tuple[str, ...]:
         """The columns of the sequence, in the order in which they decide.
 
-        The connector's count or the order of arrival replaces the log's order inside a transaction where the spec
-        says so: the log does not always have the order in which the server made the changes.
+        Inside a transaction the connector's count comes before the log's order, which is not always that in which the
+        server made the changes; the spec may choose the count or the order of arrival alone. With ``auto`` a change
+        without a count has 0 there, so the log's order decides: the type of the sequence is the same for all records.
         """
-        within = {"total_order": (names.TOTAL_ORDER,), "arrival": (names.OFFSET,)}
-        change = within.get(self.connector.within_transaction, self.change)
+        within = {
+            "auto": (names.TOTAL_ORDER, *self.change),
+            "lsn": self.change,
+            "total_order": (names.TOTAL_ORDER,),
+            "arrival": (names.OFFSET,),
+        }
+        change = within[self.connector.within_transaction]
         return (names.INCARNATION, self.transaction, *change, names.OPERATION, names.COMMITTED_AT)
 
     def values(self, source: Column, op: Column, total_order: Column) -> Mapping[str, Column]:
         """The position's columns by name, from ``source``, the operation and the connector's count."""
-        counted = {names.TOTAL_ORDER: transaction_order(total_order, source)} if self._is_counted else {}
+        counted = {names.TOTAL_ORDER: self._transaction_order(total_order, source)} if self._reads_count else {}
         return {
             **counted,
             names.INCARNATION: F.lit(self.connector.incarnation),
@@ -109,7 +115,7 @@ class Position(ABC):
 
     def fault(self, source: Column, total_order: Column) -> Column:
         """Why a record has no position, in a frame that has the columns of `values`; null if it has one."""
-        counted = (unreadable(names.TOTAL_ORDER, "transaction.total_order", total_order),) if self._is_counted else ()
+        counted = (unreadable(names.TOTAL_ORDER, "transaction.total_order", total_order),) if self._reads_count else ()
         commit_time = source.getField(COMMIT_TIME_FIELD)
         return F.coalesce(
             self.log_fault(source),
@@ -118,8 +124,15 @@ class Position(ABC):
         )
 
     @property
-    def _is_counted(self) -> bool:
-        return self.connector.within_transaction == "total_order"
+    def _reads_count(self) -> bool:
+        return self.connector.within_transaction in ("auto", "total_order")
+
+    def _transaction_order(self, count: Column, source: Column) -> Column:
+        counted = transaction_order(count, source)
+        if self.connector.within_transaction == "total_order":
+            return counted
+        # Only an absent count is 0; one that cannot be read stays null, and its record is rejected.
+        return F.coalesce(counted, F.when(count.isNull(), 0))
 
 
 def unreadable(column: str, field: str, text: Column) -> Column:

@@ -2,7 +2,7 @@
 
 ``commit_lsn`` orders transactions, ``change_lsn`` the changes of a transaction, ``event_serial_no`` the events of a
 change. Snapshot reads have neither ``change_lsn`` nor a serial number and sort before every change of the same
-``commit_lsn``.
+``commit_lsn``; without a ``commit_lsn`` they sort before all changes, if the connector spec lets them.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,10 @@ from cdc.debezium.positions.position import Finding, Position, unreadable
 _COMMIT_LSN, _CHANGE_LSN, _EVENT_SERIAL_NO = "_commit_lsn", "_change_lsn", "_event_serial_no"
 _LOWEST_LSN = "00000000:00000000:0000"
 _LSN = "^[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}$"
+_READ_WITHOUT_POSITION = (
+    "source.commit_lsn is null; if the reads of this connector's snapshots have no position, write"
+    " `reads_without_position: first` in the connector spec"
+)
 _ABSENT = ("null", "00", "", _LOWEST_LSN)
 """How connectors and their forks write an absent LSN, in lower case, other than as null."""
 
@@ -31,7 +35,8 @@ class SqlServerPosition(Position):
     inversion = Finding(
         "inversion",
         "changes of one key in one transaction that arrived in another order than that of their LSNs; with"
-        " `data.query.mode=direct` the order of arrival is right: write `within_transaction: total_order`",
+        " `data.query.mode=direct` the order of arrival is right, and the count that the connector writes with"
+        " `provide.transaction.metadata=true` keeps it",
     )
     backwards = Finding(
         "lsn_backwards",
@@ -50,8 +55,10 @@ class SqlServerPosition(Position):
     def log_fault(self, source: Column) -> Column:
         """Why there is no position; a change without ``commit_lsn`` has the lowest one as its column."""
         columns = (_COMMIT_LSN, _CHANGE_LSN, _EVENT_SERIAL_NO)
+        has_none, is_read = F.col(_COMMIT_LSN) == _LOWEST_LSN, F.col(names.OP) == names.READ
+        of_read = None if self.connector.reads_without_position == "first" else _READ_WITHOUT_POSITION
         return F.coalesce(
-            F.when(F.col(_COMMIT_LSN) == _LOWEST_LSN, "source.commit_lsn is null"),
+            F.when(has_none & is_read, F.lit(of_read).cast("string")).when(has_none, "source.commit_lsn is null"),
             *(
                 unreadable(column, f"source.{field}", source.getField(field))
                 for column, field in zip(columns, self.log_fields, strict=True)

@@ -1,12 +1,12 @@
-"""Table measures for the report: newest source time, and row counts by the values of one column.
+"""Table measures for the report: newest source time, and row counts.
 
-Two table properties request them: `report.newest` names a timestamp column (a dot selects a field of a struct),
-`report.countBy` a column with few distinct values. Both read Delta's log and, for the counts, the data files of new
-commits; neither starts a Spark job.
+Table properties request them: `report.newest` names a timestamp column (a dot selects a field of a struct),
+`report.countBy` one or several columns with few distinct values, `report.arrival` the order that rows should arrive in
+(`arrival`). All read Delta's log and, for the counts, the data files of new commits; none starts a Spark job.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,8 @@ from dlt_local.delta import delta_log
 
 NEWEST = "report.newest"
 COUNT_BY = "report.countBy"
+SEPARATOR = ": "
+"""Between the values of two columns."""
 
 
 @dataclass(frozen=True)
@@ -74,22 +76,34 @@ def _time_in(file: Path, column: str) -> datetime | None:
 
 @dataclass(frozen=True)
 class Counts:
-    """A table's row counts by the values of one column, as of one version of the table."""
+    """A table's row counts by value, as of one version of the table."""
 
     table_id: str
     version: int
     column: str
+    """What is counted: the text of the property that requests it."""
     rows: Mapping[str, int]
 
 
-def counts(table: Path, column: str, previous: Counts | None) -> Counts | None:
+CountFiles = Callable[[tuple[Path, ...], str], "Counter[str]"]
+"""Counts the rows of some data files by value, given what is to be counted."""
+
+
+def counts(table: Path, column: str, previous: Counts | None, count: CountFiles | None = None) -> Counts | None:
     """Count rows by value, reading only the files added since ``previous``.
 
-    All files are read if ``previous`` is of another table or column, or if files have been removed since.
+    All files are read if ``previous`` is of another table or column, or if rows have been removed since.
+
+    Args:
+        table: a Delta table.
+        column: the column to count by, or several with commas between them.
+        previous: an earlier result.
+        count: how to count; by default by the values of ``column``.
 
     Returns:
         None if Delta's log does not list the table's files.
     """
+    count = count or _by_value
     version, table_id = delta_log.version(table), delta_log.table_id(table)
     if version is None or table_id is None:
         return None
@@ -99,15 +113,38 @@ def counts(table: Path, column: str, previous: Counts | None) -> Counts | None:
         and previous.version <= version
     ):
         added = delta_log.files_added(table, previous.version + 1)
-        if added is not None:
-            return Counts(table_id, version, column, _add(Counter(previous.rows), table, added, column))
+        try:
+            if added is not None:
+                rows = Counter(previous.rows) + count(_paths(table, added), column)
+                return Counts(table_id, version, column, dict(rows))
+        except FileNotFoundError:
+            # Compacted and vacuumed since: count all rows instead.
+            pass
     live = delta_log.live_files(table)
-    return None if live is None else Counts(table_id, version, column, _add(Counter(), table, live, column))
+    return None if live is None else Counts(table_id, version, column, dict(count(_paths(table, live), column)))
 
 
-def _add(rows: "Counter[str]", table: Path, files: tuple[str, ...], column: str) -> Mapping[str, int]:
+def _paths(table: Path, files: tuple[str, ...]) -> tuple[Path, ...]:
+    return tuple(table / unquote(file) for file in files)
+
+
+def _by_value(files: tuple[Path, ...], column: str) -> "Counter[str]":
+    names = [name.strip() for name in column.split(",")]
+    rows: Counter[str] = Counter()
     for file in files:
-        values = pyarrow.parquet.read_table(table / unquote(file), columns=[column], partitioning=None)
-        for value in values.column(column).value_counts() if values.num_columns else ():
-            rows[str(value["values"].as_py())] += value["counts"].as_py()
-    return dict(rows)
+        values = pyarrow.parquet.read_table(file, columns=names, partitioning=None)
+        if set(values.column_names) == set(names):
+            for group in values.group_by(names).aggregate([([], "count_all")]).to_pylist():
+                rows[_value(group, names)] += group["count_all"]
+    return rows
+
+
+def _value(group: Mapping[str, Any], names: list[str]) -> str:
+    """The values of one group as a text; of several columns without the nulls.
+
+    >>> _value({"outcome": "change", "reason": None}, ["outcome", "reason"]), _value({"reason": None}, ["reason"])
+    ('change', 'None')
+    """
+    if len(names) == 1:
+        return str(group[names[0]])
+    return SEPARATOR.join(str(group[name]) for name in names if group[name] is not None)

@@ -13,10 +13,11 @@ from dlt_local.flows.outcomes import Update
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability import graph_drawing
 from dlt_local.observability.event_log import KilledUpdate
-from dlt_local.observability.report import measures, page
+from dlt_local.observability.report import arrival, measures, page
 from dlt_local.observability.report.collect import dataset_runs
 from dlt_local.observability.report.measures import Counts
 from dlt_local.observability.report.runs import DatasetRun, History, Run, from_json, to_json
+from dlt_local.observability.report.tallies import REJECTS, Tally, tally
 
 
 class ReportWriter:
@@ -37,6 +38,24 @@ class ReportWriter:
         self._redact = redact
         self._start = time.monotonic()
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._before: Mapping[str, Counts] | None = None
+
+    def tallies(self, graph: Graph) -> tuple[Tally, ...]:
+        """The rows that the update has added so far, for each table that asks for counts and has new rows."""
+        # Stored at once, so that the report does not read the new files again.
+        file = _history_file(self._storage)
+        history, tables = _history(file), _measured_tables(graph, self._storage)
+        if self._before is None:
+            self._before = history.counts
+        counts = _counts(tables, history.counts)
+        write_json(file, to_json(dataclasses.replace(history, counts=counts)))
+        found = (
+            tally(table.name, self._before.get(name), counts[name], table.rejected)
+            for table in tables
+            for name in table.asked
+            if name in counts
+        )
+        return tuple(each for each in found if each.new)
 
     def write(self, update: Update, state: str, notices: Sequence[str]) -> None:
         """Report an update that has ended, or that is still RUNNING."""
@@ -69,21 +88,30 @@ def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run
     Returns:
         The page.
     """
-    folder = storage.system / "report"
-    previous = from_json(read_json(folder / "history.json") or {})
+    file = _history_file(storage)
+    previous = _history(file)
     if graph is None:
         history = dataclasses.replace(previous, runs=_merge(previous.runs, killed, run))
     else:
-        tables = [_MeasuredTable(node, storage) for node in graph.nodes if isinstance(node.dataset, Table)]
+        tables = _measured_tables(graph, storage)
         measured = _with_newest(run, {table.name: table for table in tables})
         history = History(
             runs=_merge(previous.runs, killed, measured),
             counts=_counts(tables, previous.counts),
             picture=_picture(graph, measured),
         )
-    write_json(folder / "history.json", to_json(history))
-    breakdowns = [page.Breakdown(name, counts.column, counts.rows) for name, counts in history.counts.items()]
-    return _write(folder / "index.html", page.render(pipeline, history.runs, breakdowns, history.picture))
+    write_json(file, to_json(history))
+    counted = [(name, counts) for name, counts in history.counts.items() if counts.rows]
+    breakdowns = [page.Breakdown(name, counts.column, counts.rows) for name, counts in counted]
+    return _write(file.with_name("index.html"), page.render(pipeline, history.runs, breakdowns, history.picture))
+
+
+def _history_file(storage: Storage) -> Path:
+    return storage.system / "report" / "history.json"
+
+
+def _history(file: Path) -> History:
+    return from_json(read_json(file) or {})
 
 
 def _merge(stored: Sequence[Run], killed: Sequence[Run], current: Run) -> tuple[Run, ...]:
@@ -114,9 +142,31 @@ class _MeasuredTable:
         column = self._properties.get(measures.NEWEST)
         return measures.newest(self._path, column) if column else None
 
-    def counts(self, previous: Counts | None) -> Counts | None:
-        column = self._properties.get(measures.COUNT_BY)
-        return measures.counts(self._path, column, previous) if column is not None else None
+    @property
+    def rejected(self) -> str | None:
+        return self._properties.get(REJECTS)
+
+    @property
+    def asked(self) -> Mapping[str, tuple[str, measures.CountFiles | None]]:
+        """What is counted and how, under the names of the results."""
+        asked = (
+            (self.name, measures.COUNT_BY, None),
+            (f"{self.name} (arrival)", arrival.ARRIVAL, arrival.out_of_order),
+        )
+        return {
+            name: (self._properties[asked_by], count) for name, asked_by, count in asked if asked_by in self._properties
+        }
+
+    def counts(self, previous: Mapping[str, Counts]) -> dict[str, Counts]:
+        found = {
+            name: measures.counts(self._path, what, previous.get(name), count)
+            for name, (what, count) in self.asked.items()
+        }
+        return {name: counts for name, counts in found.items() if counts is not None}
+
+
+def _measured_tables(graph: Graph, storage: Storage) -> list[_MeasuredTable]:
+    return [_MeasuredTable(node, storage) for node in graph.nodes if isinstance(node.dataset, Table)]
 
 
 def _with_newest(run: Run, tables: Mapping[str, _MeasuredTable]) -> Run:
@@ -131,8 +181,7 @@ def _measured(dataset: DatasetRun, table: _MeasuredTable | None) -> DatasetRun:
 
 
 def _counts(tables: Sequence[_MeasuredTable], previous: Mapping[str, Counts]) -> dict[str, Counts]:
-    measured = {table.name: table.counts(previous.get(table.name)) for table in tables}
-    return {name: counts for name, counts in measured.items() if counts is not None}
+    return {name: counts for table in tables for name, counts in table.counts(previous).items()}
 
 
 def _picture(graph: Graph, run: Run) -> str:
