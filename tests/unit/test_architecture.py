@@ -35,7 +35,7 @@ ENGINE_ENTRIES = ("__init__", "__main__", "testing")
 # Dependencies run one way: bronze, silver, gold -> cdc -> pyspark; dlt_local -> pyspark; nobody else's.
 MAY_IMPORT = {
     **{layer: {"cdc", "dlt", "pyspark"} for layer in LAYERS},
-    "cdc": {"cdc", "pyspark", "ruamel", "jsonschema", "referencing", "click"},
+    "cdc": {"cdc", "pyspark", "yaml", "jsonschema", "referencing", "click"},
     "dlt_local": {
         "dlt_local",
         "pyspark",
