@@ -40,6 +40,8 @@ class Condition(Enum):
     MASKED_KEY_COLUMN = "a key column is masked"
     UNKNOWN_TRACKED_COLUMN = "a tracked column is not one of the table's columns"
     UNKNOWN_CLUSTER_COLUMN = "a clustering column is not one of the table's columns"
+    BAD_SQL = "a mask or an expectation is not an SQL expression"
+    UNKNOWN_SQL_COLUMN = "a mask or an expectation names a column that the table does not have"
     NO_COLUMN_LEFT = "the exclusions leave no column, or none to track"
     UNKNOWN_ZONE = "a time zone is not one that this machine knows"
     SHORT_TOMBSTONE_RETENTION = "deleted keys would be forgotten in less than two days, Databricks' default"

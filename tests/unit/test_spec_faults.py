@@ -17,6 +17,7 @@ from tests.support.conf_folder import write_conf
 import cdc
 from cdc.errors import CdcError, Condition, SpecError
 from cdc.spec.load import load_tables, read_conf
+from cdc.spec.sql_check import check_sql
 
 CASES = {path.stem: path for path in sorted((Path(__file__).parent / "spec_faults").glob("*.txt"))}
 REPORTED = "=== reported\n"
@@ -34,7 +35,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
 
 @pytest.mark.parametrize(("written", "name"), [(name, name) for name in CASES], indirect=["written"], ids=CASES)
 def test_each_fault_is_reported_with_place_value_and_fix(written: str, name: str) -> None:
-    conf = read_conf("conf")
+    conf = read_conf("conf", checks=[check_sql])
     found = (*conf.faults, *conf.warnings)
     reported = "\n\n".join(map(str, found)) + "\n"
     if os.environ.get("UPDATE_GOLDEN"):

@@ -29,6 +29,13 @@ class Document:
     """Where the key of each value starts."""
     readable: bool = False
     """True if the file is a YAML mapping; if False, ``data`` is empty and a fault is reported."""
+    text: str = field(default="", repr=False)
+    """The file's content."""
+
+    def line(self, number: int) -> str:
+        """A line of the file, counted from 1; empty if there is no such line."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else ""
 
     def place(self, path: ValuePath, *, of_key: bool = False) -> Location:
         """Where the value (or its key) is; if it does not exist, the place of the nearest enclosing value."""
@@ -56,7 +63,8 @@ def read_document(path: Path, shown_as: str, faults: list[Diagnostic]) -> Docume
         faults.append(_not_a_mapping(shown_as, node))
         return Document(shown_as)
     composition = _Composition(shown_as, text, faults)
-    return Document(shown_as, composition.value(node, ()), composition.places, composition.key_places, readable=True)
+    values = composition.value(node, ())
+    return Document(shown_as, values, composition.places, composition.key_places, readable=True, text=text)
 
 
 class _Composition:
