@@ -3,7 +3,9 @@
 import click
 
 from cdc.connector_check.command import check_connector
-from cdc.spec.commands import check, reference, scaffold, schemas
+from cdc.spec.check_command import check
+from cdc.spec.commands import reference, schemas
+from cdc.spec.scaffold_command import scaffold
 
 COMMANDS = (check, check_connector, scaffold, schemas, reference)
 

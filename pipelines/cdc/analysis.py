@@ -1,4 +1,4 @@
-"""The SQL of specs resolved by Spark when a pipeline loads them, so that its faults name the YAML file and not a query."""
+"""The SQL of specs resolved by Spark when a pipeline loads them: its faults name the YAML file, not a query."""
 
 import re
 import weakref

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from cdc.errors import CdcError, near_match
 from cdc.records import KAFKA_SETTINGS
 
-_KAFKA = "cdc.kafka."
+_PREFIX = "cdc."
+_KAFKA = f"{_PREFIX}kafka."
 SETTINGS = {
     "cdc.conf": "the conf folder",
     "cdc.connector": "the one connector whose tables the pipeline declares; by default all of them",
@@ -48,16 +49,17 @@ def setting_faults(settings: Iterable[str]) -> list[SettingFault]:
     >>> [fault.near_match for fault in setting_faults(["cdc.findngs", "cdc.source", "spark.x", "cdc.conf"])]
     ['cdc.findings']
     """
-    return [_fault(name) for name in sorted(settings) if name.startswith("cdc.") and name not in _KNOWN]
+    return [_fault(name) for name in sorted(settings) if name.startswith(_PREFIX) and name not in _KNOWN]
 
 
 def _fault(name: str) -> SettingFault:
-    near = near_match(name, _KNOWN)
+    # Without the prefix, which every setting shares and which would make any two alike.
+    near = near_match(name.removeprefix(_PREFIX), (known.removeprefix(_PREFIX) for known in _KNOWN))
+    near = near and f"{_PREFIX}{near}"
     detail = f"`{name}` is not a setting of cdc, so it would have no effect"
     fix = "correct the name in the pipeline's `configuration`, or remove it."
     if name.startswith(_KAFKA):
-        option = f'{{"{name.removeprefix(_KAFKA)}": "..."}}'
-        fix = f"correct the name; or pass it as an option of Spark's Kafka reader: cdc.kafka.options: '{option}'."
+        fix = "correct the name; any option of Spark's Kafka reader can be passed in cdc.kafka.options, a JSON object."
     elif near is None:
         detail += f"; known settings: {', '.join(SETTINGS)}, cdc.kafka.<name>"
     return SettingFault(name, detail, fix, near)

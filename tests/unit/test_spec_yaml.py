@@ -57,7 +57,7 @@ def outline(node: yaml.Node, text: str) -> Any:
         "a:\nb:   # nothing\n\nc: !!str\nd: &x\ne: [*x, '', ~]\n",
         "a: &x 1\nb: &x [2, {c: d}]\ne: *x\n",
         "table: é.dbo.t\nkey: [id]\ncolumns:\n  a: |\n    x\n\n  b: >-\n    y\n? z\n",
-        "%YAML 1.2\n---\n{\"a\":1, 'b': \"\\/\"}\n",
+        '%YAML 1.2\n---\n{"a":1, \'b\': "\\/"}\n',
     ],
     ids=["flow", "nothing there", "anchors", "blocks", "directive"],
 )
