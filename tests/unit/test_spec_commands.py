@@ -1,17 +1,21 @@
 """`python -m cdc check | scaffold | schemas | reference`."""
 
 import json
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 from tests.support.conf_folder import write_conf
 
 from cdc.__main__ import cdc
 from cdc.spec.load import load_tables
 
+ROOT = Path(__file__).parents[2]
 TABLE = "{table: shop.dbo.orders, key: [id], columns: {id: int}}"
 
 
@@ -197,3 +201,13 @@ def test_three_hundred_tables_are_checked_in_seconds(tmp_path: Path) -> None:
     assert result.output.endswith("300 tables of 1 connector, no faults\n")
     # A little over one second of one core; the rest is for slower machines.
     assert time.process_time() - started < 6
+
+
+def test_the_hook_for_other_repositories_checks_their_conf_folder() -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    _, *words = hook["entry"].split()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pipelines")}
+    command = [sys.executable, *words, *hook["args"]]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.endswith("4 tables of 1 connector, no faults\n")
