@@ -6,8 +6,9 @@ from cdc.connector_check.command import check_connector
 from cdc.spec.check_command import check
 from cdc.spec.commands import reference, schemas
 from cdc.spec.scaffold_command import scaffold
+from cdc.spec.show_command import show
 
-COMMANDS = (check, check_connector, scaffold, schemas, reference)
+COMMANDS = (check, check_connector, show, scaffold, schemas, reference)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
