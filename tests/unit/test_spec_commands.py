@@ -78,6 +78,8 @@ def test_scaffold_prints_specs(tmp_path: Path) -> None:
         "# conf/connectors/shop.yml\n"
         "# yaml-language-server: $schema=../schema/connector.schema.json\n"
         "topic_prefix: shopserver\n"
+        "topics:\n"
+        "  schema_changes: true\n"
         "---\n"
         "# conf/tables/shop/orders.yml\n"
         "# yaml-language-server: $schema=../../schema/table.schema.json\n"
