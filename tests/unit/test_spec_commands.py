@@ -185,6 +185,13 @@ def test_check_says_that_a_broker_does_not_answer(tmp_path: Path, monkeypatch: p
     assert "fix: check host and port" in result.output
 
 
+def test_check_compares_with_the_topics_of_a_broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cdc.spec.check_command._topics_of", lambda broker: {"shopserver.shop.dbo.Orders"})
+    result = run("check", write_conf(tmp_path, {"tables/shop/orders.yml": TABLE}), "--broker", "kafka:9092")
+    assert result.exit_code == 1
+    assert "topic `shopserver.shop.dbo.orders` does not exist on broker kafka:9092 (did you mean" in result.output
+
+
 def test_without_sqlglot_only_the_check_of_sql_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = "{table: shop.dbo.orders, key: [id], columns: {id: int}, expectations: {a: idd > 0}}"
     conf = write_conf(tmp_path, {"tables/shop/orders.yml": table})

@@ -155,8 +155,8 @@ def test_an_update_edits_in_place_and_a_second_one_changes_nothing(orders: Path)
             "    comment: |\n      gross,\n      in euros\n  customer: nvarchar(80)\n\ncluster_by: [id]\n",
         ),
         (
-            "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: &whole int\n  total: decimal(18,2)\n  gone: *whole\n",
-            "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: &whole int\n  total: decimal(18,2)\n  gone: *whole\n"
+            "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: int\n  total: &money money\n  gone: *money\n",
+            "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: int\n  total: &money decimal(18,2)\n  gone: int\n"
             "  customer: nvarchar(80)\n",
         ),
     ],
@@ -184,6 +184,27 @@ def test_a_changed_key_and_a_dropped_table_are_left_to_a_person(orders: Path) ->
     assert "the source has dropped shop.dbo.log" in result.output
     assert "the key is [id, total] in the source and [id] in the spec" in result.output
     assert result.output.endswith("2 differences left, to be decided by a person\n")
+
+
+@pytest.mark.parametrize(
+    ("spec", "source", "differs"),
+    [
+        ("bigint", ("int", 10, 0, True), False),
+        ("int", ("bigint", 19, 0, True), True),
+        ("nvarchar(max)", ("nvarchar", 80, None, True), False),
+        ("nvarchar(80)", ("nvarchar", 81, None, True), True),
+        ("nvarchar(80)", ("varchar", 80, None, True), True),
+        ("decimal(20,2)", ("decimal", 18, 2, True), False),
+        ("decimal(18,3)", ("decimal", 18, 2, True), True),
+        ("datetime2(7)", ("datetime2", 23, 3, True), True),
+        ("int", ("int", 10, 0, False), False),
+    ],
+    ids=str,
+)
+def test_a_spec_may_allow_more_than_the_source(orders: Path, spec: str, source: Any, differs: bool) -> None:
+    orders.write_text(f"table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: int\n  value: {spec}\n")
+    result = scaffold("--diff", records=[record("shop.dbo.orders", {"id": COLUMNS["id"], "value": source})])
+    assert (result.exit_code == 1, "OTHER TYPE" in result.output) == (differs, differs)
 
 
 def test_the_same_key_in_another_order_is_no_difference(orders: Path) -> None:

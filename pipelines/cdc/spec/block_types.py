@@ -35,14 +35,16 @@ _BY_TYPE = {
     "string": "nvarchar(max)",
     "bytes": "varbinary(max)",
 }
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
 _FAMILIES = {
-    "integer": ("tinyint", "smallint", "int", "bigint"),
+    "integer": _WHOLE,
     "decimal": ("decimal", "numeric", "money", "smallmoney"),
     "text": ("char", "varchar", "text", "nchar", "nvarchar", "ntext", "uniqueidentifier", "xml"),
     "bytes": ("binary", "varbinary", "image", "rowversion", "hierarchyid"),
     "timestamp": ("datetime", "smalldatetime", "datetime2"),
     "float": ("real", "float"),
 }
+_SIZED = ("char", "varchar", "nchar", "nvarchar", "binary", "varbinary")
 _PARAMETER = "__debezium.source.column."
 
 
@@ -63,18 +65,32 @@ def block_type(field: Mapping[str, Any]) -> str:
     return _BY_NAME.get(str(field.get("name")), _BY_TYPE.get(str(field.get("type")), "nvarchar(max)"))
 
 
+def holds(spec: SourceType, source: SourceType) -> bool:
+    """Whether a column of the type in a spec reads every value of the source's type as the source has it.
+
+    A wider type does, with two exceptions: records have decimals without their scale, and times in a unit that
+    follows from their digits, so scale and digits must be the source's.
+    """
+    if spec.name in _WHOLE and source.name in _WHOLE:
+        return _WHOLE.index(spec.name) >= _WHOLE.index(source.name)
+    if spec.name in _SIZED and spec.name == source.name:
+        return spec.is_max or (not source.is_max and (spec.length or 1) >= (source.length or 1))
+    if spec.name in ("decimal", "numeric") and source.name in ("decimal", "numeric"):
+        return spec.scale == source.scale and (spec.precision or 0) >= (source.precision or 0)
+    return spec == source
+
+
 def may_be(block: SourceType, spec: SourceType) -> bool:
     """Whether a column of the type in a spec can have a block that says the other.
 
-    A block does not tell varchar from nvarchar, or datetime from datetime2(3). Precision and scale of decimals are in
-    it, and whole numbers, strings, bytes, times and so on are told apart.
+    A block does not tell varchar from nvarchar, tinyint from smallint, or datetime from datetime2(3). Precision and
+    scale of decimals are in it, and whole numbers, strings, bytes, times and so on are told apart.
     """
-    if "decimal" in (family := _family(block), _family(spec)):
-        sized = spec.name in ("decimal", "numeric") and family == "decimal" and block.precision != 38
-        return family == _family(spec) and (not sized or (block.precision, block.scale) == (spec.precision, spec.scale))
-    if family == "integer" and _family(spec) == "integer":
-        return {block.name, spec.name} <= {"tinyint", "smallint"} or block.name == spec.name
-    return family == _family(spec)
+    if spec.name in ("decimal", "numeric") and block.name == "decimal":
+        return holds(spec, block)
+    if spec.name == "tinyint" and block.name == "smallint":
+        return True
+    return holds(spec, block) if block.name in _WHOLE else _family(block) == _family(spec)
 
 
 def _family(of_type: SourceType) -> str:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 from cdc.errors import Location
-from cdc.spec.block_types import may_be
+from cdc.spec.block_types import holds, may_be
 from cdc.spec.columns import excluded_columns
 from cdc.spec.evidence import Evidence, SourceTable
 from cdc.spec.model import ColumnSpec
@@ -95,7 +95,8 @@ def _of_table(table: SourceTable, read: ReadTable) -> Iterator[Difference]:
         elif name not in excluded:
             yield _added(table, read, name, of_source)
     for name in columns:
-        if name not in described and not _is_settled(read, name):
+        # A key column that is gone has changed the key.
+        if name not in described and name not in read.reading.data.get("key", ()) and not _is_settled(read, name):
             yield _gone(table, read, name)
     yield from _key(table, read, columns, described)
 
@@ -109,8 +110,8 @@ def _of_column(
         source_type = parse_type(type_text)[0]
     except TypeFault:
         return
-    same = source_type == column.type if table.is_exact else may_be(source_type, column.type)
-    if not same:
+    fits = holds(column.type, source_type) if table.is_exact else may_be(source_type, column.type)
+    if not fits:
         detail = f"column `{column.name}` is {source_type} in the source and {column.type} in the spec"
         to_do = f"the type `{column_type(type_text, column.nullable)}`"
         yield Difference(Change.TYPE, table.source, detail, to_do, place, column.name, (type_text, column.nullable))
@@ -118,7 +119,7 @@ def _of_column(
     # A spec may allow null where the source does not: nothing is rejected then.
     if nullable and not column.nullable and column.name not in stated_key:
         detail = f"column `{column.name}` may be null in the source and is `not null` in the spec: null is rejected"
-        kept = type_text if not same else str(column.type)
+        kept = str(column.type) if fits else type_text
         to_do = f"the type `{column_type(kept, True)}`"
         yield Difference(Change.NULLABLE, table.source, detail, to_do, place, column.name, (kept, True))
 

@@ -35,6 +35,8 @@ class YamlText:
 
     def with_type(self, name: str, written: str) -> "YamlText":
         """With another type of a column: ``decimal(20,2) not null``."""
+        if self._is_alias(name):
+            return self._written_out(name).with_type(name, written)
         column = self._node("columns", name)
         stated = column if isinstance(column, yaml.ScalarNode) else self._node("columns", name, "type")
         in_flow = column.flow_style if isinstance(column, yaml.MappingNode) else self._mapping("columns").flow_style
@@ -43,6 +45,8 @@ class YamlText:
 
     def with_missing_as_null(self, name: str) -> "YamlText":
         """With `on_missing: as_null` at a column."""
+        if self._is_alias(name):
+            return self._written_out(name).with_missing_as_null(name)
         column = self._node("columns", name)
         if isinstance(column, yaml.ScalarNode):
             return self._replace(column, flow({"type": str(column.value), "on_missing": "as_null"}))
@@ -72,6 +76,22 @@ class YamlText:
                 end = self._end(value) if position else _start(column.value[1][0])
                 return self._splice(start, end, "")
         return self
+
+    def _is_alias(self, name: str) -> bool:
+        key, value = self._column(name)
+        return _start(value) < _start(key)
+
+    def _written_out(self, name: str) -> "YamlText":
+        """With the content of an alias in its place: an edit at its anchor would change other columns too."""
+        key, value = self._column(name)
+        fields = {field.value: each.value for field, each in value.value} if isinstance(value.value, list) else {}
+        line, end = self._end_of_pair(key, value)
+        start = self._lines[line].rindex("*", 0, end)
+        return self._splice((line, start), (line, end), flow(fields or str(value.value)))
+
+    def _column(self, name: str) -> tuple[yaml.Node, yaml.Node]:
+        """The nodes of a column's name and value."""
+        return next((key, value) for key, value in self._mapping("columns").value if key.value == name)
 
     def _node(self, *path: str) -> yaml.Node:
         """The node at a path of mappings, which exists."""
@@ -112,7 +132,10 @@ class YamlText:
         return self.text.splitlines(keepends=True)
 
     def _replace(self, node: yaml.Node, text: str) -> "YamlText":
-        return self._splice(_start(node), self._end(node), text)
+        """With another text for a value; its anchor stays, since an alias may refer to it."""
+        line, column = _start(node)
+        anchor = re.compile(r"&\S+\s+").match(self._lines[line], column)
+        return self._splice((line, anchor.end() if anchor else column), self._end(node), text)
 
     def _insert(self, at: tuple[int, int], text: str) -> "YamlText":
         return self._splice(at, at, text)
