@@ -4,9 +4,12 @@ import click
 
 from cdc.connector_check.command import check_connector
 from cdc.plan.command import plan
-from cdc.spec.commands import check, reference, scaffold, schemas
+from cdc.spec.check_command import check
+from cdc.spec.commands import reference, schemas
+from cdc.spec.scaffold_command import scaffold
+from cdc.spec.show_command import show
 
-COMMANDS = (check, check_connector, plan, scaffold, schemas, reference)
+COMMANDS = (check, check_connector, plan, show, scaffold, schemas, reference)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

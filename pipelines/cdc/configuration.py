@@ -1,10 +1,14 @@
 """Specs from a pipeline's configuration: the session's conf names the conf folder and the connector."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from cdc.spec import load
+from cdc.analysis import check_sql
+from cdc.settings import UnknownSetting, setting_faults
+from cdc.spec.load import Conf, load_conf
 from cdc.spec.model import ConnectorSpec, TableSpec
 
 CONF = "cdc.conf"
@@ -23,22 +27,37 @@ def load_tables(conf_dir: SparkSession | str | Path, connector: str | None = Non
         connector: next to a conf folder, the one connector to load; by default all of them.
 
     Raises:
-        SpecError: with every fault of the files read.
+        SpecError: with every fault of the files read; with a session, also with each SQL text that Spark refuses.
+        UnknownSetting: the session's conf has a ``cdc.*`` setting that does not exist.
     """
-    return load.load_tables(*_chosen(conf_dir, connector))
+    return _conf(conf_dir, connector).tables
 
 
 def load_connectors(conf_dir: SparkSession | str | Path, connector: str | None = None) -> tuple[ConnectorSpec, ...]:
     """Connector specs, ordered by name. The arguments are those of `load_tables`.
 
     Raises:
-        SpecError: with every fault of the files read.
+        SpecError: with every fault of the files read; with a session, also with each SQL text that Spark refuses.
+        UnknownSetting: the session's conf has a ``cdc.*`` setting that does not exist.
     """
-    return load.load_connectors(*_chosen(conf_dir, connector))
+    return _conf(conf_dir, connector).connectors
 
 
-def _chosen(conf_dir: SparkSession | str | Path, connector: str | None) -> tuple[str, str | None]:
+def _conf(conf_dir: SparkSession | str | Path, connector: str | None) -> Conf:
     # A Spark Connect session is not a subclass of the classic SparkSession, so test for the path instead.
     if isinstance(conf_dir, str | Path):
-        return str(conf_dir), connector
-    return str(conf_dir.conf.get(CONF)), conf_dir.conf.get(CONNECTOR)
+        return load_conf(conf_dir, connector)
+    spark = conf_dir
+    if faults := setting_faults(_configured(spark)):
+        raise UnknownSetting(faults)
+    conf = load_conf(str(spark.conf.get(CONF)), spark.conf.get(CONNECTOR))
+    check_sql(spark, conf)
+    return conf
+
+
+def _configured(spark: SparkSession) -> Iterable[str]:
+    """The names of the session's settings; none where they cannot be listed, as on serverless compute."""
+    try:
+        return dict(spark.conf.getAll)
+    except PySparkException:
+        return ()

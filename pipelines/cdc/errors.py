@@ -40,10 +40,15 @@ class Condition(Enum):
     MASKED_KEY_COLUMN = "a key column is masked"
     UNKNOWN_TRACKED_COLUMN = "a tracked column is not one of the table's columns"
     UNKNOWN_CLUSTER_COLUMN = "a clustering column is not one of the table's columns"
+    BAD_SQL = "a mask or an expectation is not an SQL expression"
+    UNKNOWN_SQL_COLUMN = "a mask or an expectation names a column that the table does not have"
     NO_COLUMN_LEFT = "the exclusions leave no column, or none to track"
+    MISSING_TOPIC = "a table's topic does not exist (`check` with `--records` or `--broker`)"
+    UNKNOWN_SETTING = "a pipeline's configuration has a `cdc.*` setting that does not exist (`check` with `--bundle`)"
     UNKNOWN_ZONE = "a time zone is not one that this machine knows"
     SHORT_TOMBSTONE_RETENTION = "deleted keys would be forgotten in less than two days, Databricks' default"
     NO_KEY = "warning: an append-only table has changes but no versions and no current rows"
+    UNREAD_TOPIC = "warning: a connector's topic exists and nothing reads it (`check` with `--records` or `--broker`)"
     NO_TABLES = "warning: a connector has no tables"
 
 

@@ -72,6 +72,7 @@ _READER_SETTINGS = (
     "databricks.serviceCredential",
 )
 """Settings of Spark's Kafka reader, likewise."""
+KAFKA_SETTINGS = (*_CONSUMER_SETTINGS, *_READER_SETTINGS)
 
 _KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
 _KAFKA_FIXED = {"includeHeaders": "true"}

@@ -66,6 +66,17 @@ def test_a_fixed_folder_runs(faulty: Shop, refusal: str) -> None:
     assert len(faulty.pipeline.dry_run().nodes) == 28
 
 
+def test_faulty_sql_names_the_spec_and_not_the_pipelines_code(spark: SparkSession, tmp_path: Path) -> None:
+    conf = shutil.copytree(shop.CONF, tmp_path / "conf")
+    orders = conf / "tables" / "shop" / "orders.yml"
+    _replace(orders, "total_not_negative: total >= 0", "total_not_negative: totl >= 0")
+    with pytest.raises(UpdateFailed) as raised:
+        Shop(tmp_path, spark, conf=conf).update()
+    assert str(raised.value).count(f"UNKNOWN_SQL_COLUMN  {orders}:15:23   table shop.dbo.orders") == 1
+    assert "(did you mean `total`?)" in str(raised.value)
+    assert "decoded.py" not in str(raised.value)
+
+
 def _replace(file: Path, old: str, new: str) -> None:
     text = file.read_text()
     assert text.count(old) == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
-FILES = [PIPELINES / "cdc/errors.py", *sorted((PIPELINES / "cdc/spec").glob("*.py"))]
+FILES = [PIPELINES / "cdc/errors.py", PIPELINES / "cdc/settings.py", *sorted((PIPELINES / "cdc/spec").glob("*.py"))]
 WITH_EXAMPLES = [file.relative_to(PIPELINES) for file in FILES if ">>> " in file.read_text(encoding="utf-8")]
 
 

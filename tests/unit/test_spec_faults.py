@@ -9,14 +9,19 @@ import inspect
 import os
 import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.conf_folder import write_conf
 
 import cdc
-from cdc.errors import CdcError, Condition, SpecError
-from cdc.spec.load import load_tables, read_conf
+from cdc.errors import CdcError, Condition, Diagnostic, SpecError, in_reading_order
+from cdc.spec.bundle_settings import bundle_faults
+from cdc.spec.captures import captured_records
+from cdc.spec.load import Conf, load_tables, read_conf
+from cdc.spec.sql_check import check_sql
+from cdc.spec.topics import topic_faults
 
 CASES = {path.stem: path for path in sorted((Path(__file__).parent / "spec_faults").glob("*.txt"))}
 REPORTED = "=== reported\n"
@@ -34,8 +39,8 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
 
 @pytest.mark.parametrize(("written", "name"), [(name, name) for name in CASES], indirect=["written"], ids=CASES)
 def test_each_fault_is_reported_with_place_value_and_fix(written: str, name: str) -> None:
-    conf = read_conf("conf")
-    found = (*conf.faults, *conf.warnings)
+    conf = read_conf("conf", checks=[check_sql])
+    found = (*conf.faults, *conf.warnings, *in_reading_order(beside_the_specs(conf)))
     reported = "\n\n".join(map(str, found)) + "\n"
     if os.environ.get("UPDATE_GOLDEN"):
         case = CASES[name].read_text(encoding="utf-8").partition(REPORTED)[0]
@@ -43,6 +48,15 @@ def test_each_fault_is_reported_with_place_value_and_fix(written: str, name: str
         written = reported
     assert reported == written
     assert name == "twelve_at_once" or name.upper() in {each.condition.name for each in found}
+
+
+def beside_the_specs(conf: Conf) -> Iterator[Diagnostic]:
+    """What `check` finds in the captures and the bundle that a case has in its folder."""
+    if (captures := Path("conf/captures")).is_dir():
+        topics = {record["topic"] for record in captured_records([captures])}
+        yield from topic_faults(conf, topics, f"in {captures}")
+    if Path("conf/databricks.yml").exists():
+        yield from bundle_faults(Path("conf"))
 
 
 def test_every_condition_has_a_case() -> None:

@@ -9,6 +9,7 @@ from tests.support.conf_folder import write_conf
 from cdc.errors import Condition
 from cdc.spec.load import read_conf
 from cdc.spec.schema import schema
+from cdc.spec.sql_check import check_sql
 
 TABLE = """\
 table: shop.dbo.orders
@@ -48,7 +49,7 @@ def damaged(text: str, random: Random) -> str:
 def test_damaged_files_are_reported_and_never_raise(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     files = {name: damaged(text, random) if random.random() < 0.7 else text for name, text in FILES.items()}
-    conf = read_conf(write_conf(tmp_path, files))
+    conf = read_conf(write_conf(tmp_path, files), checks=[check_sql])
     assert conf.faults or len(conf.tables) == 1, f"seed={seed}"
     assert all(fault.location.line >= 0 and fault.detail and fault.fix for fault in conf.faults)
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from tests.support.conf_folder import one_table
 
+from cdc.spec.evidence import SourceTable, source_tables
 from cdc.spec.load import load_tables
-from cdc.spec.scaffold import SourceTable, dataset_names, source_tables, table_yaml
+from cdc.spec.scaffold import dataset_names, table_yaml
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,7 +16,8 @@ from cdc.spec.sqlserver_types import TypeFault, parse_type
 
 _REST_OF_TYPE = re.compile(r"\d+\s*\)(\s+(not\s+)?null)?", re.IGNORECASE)
 _STRINGS = ("char", "varchar", "text", "nchar", "nvarchar", "ntext", "uniqueidentifier", "xml")
-_MASKS = {"sha256": "sha2(`{}`, 256)", "redacted": "CASE WHEN `{}` IS NOT NULL THEN '***' END"}
+MASKS = {"sha256": "sha2(`{}`, 256)", "redacted": "CASE WHEN `{}` IS NOT NULL THEN '***' END"}
+"""Short name of a mask -> its SQL, given the column's target name."""
 _UNREADABLE = SourceType("unreadable")
 """Placeholder for a type already reported as faulty, so that the column still exists for the other checks."""
 
@@ -139,13 +140,13 @@ def _mask(
 ) -> str | None:
     """The SQL expression of a mask; the short names work on strings only."""
     mask: str | None = settings.get("mask")
-    if mask not in _MASKS:
+    if mask not in MASKS:
         return mask
     if column_type.name not in (*_STRINGS, _UNREADABLE.name):
         detail = f"the mask `{mask}` needs a string column; column `{path[-1]}` is {column_type}"
         fix = f"write an SQL expression, such as `mask: sha2(cast({target} as string), 256)`."
         reading.report(Fault(Condition.BAD_VALUE, (*path, "mask"), detail, fix, value=mask))
-    return _MASKS[mask].format(target)
+    return MASKS[mask].format(target)
 
 
 def _offset_target(settings: Mapping[str, Any], target: str) -> str | None:

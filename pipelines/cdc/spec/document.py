@@ -5,17 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml import MappingNode, Node, ScalarNode, SequenceNode, YAMLError
+from yaml.error import MarkedYAMLError
 
 from cdc.errors import Condition, Diagnostic, Location
 from cdc.spec.secrets import looks_secret
+from cdc.spec.yaml_core import anchor, compose, place, scalar
 
 ValuePath = tuple[str | int, ...]
 """Path of a value inside a file: ``("columns", "id", "type")``."""
-
-_NUMBERS_AND_WORDS = ("int", "float", "bool", "null")
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,13 @@ class Document:
     """Where the key of each value starts."""
     readable: bool = False
     """True if the file is a YAML mapping; if False, ``data`` is empty and a fault is reported."""
+    text: str = field(default="", repr=False)
+    """The file's content."""
+
+    def line(self, number: int) -> str:
+        """A line of the file, counted from 1; empty if there is no such line."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else ""
 
     def place(self, path: ValuePath, *, of_key: bool = False) -> Location:
         """Where the value (or its key) is; if it does not exist, the place of the nearest enclosing value."""
@@ -50,35 +55,35 @@ def read_document(path: Path, shown_as: str, faults: list[Diagnostic]) -> Docume
         faults.append(_unreadable(shown_as, str(error)))
         return Document(shown_as)
     try:
-        node = YAML(typ="safe", pure=True).compose(text)
+        node = compose(text)
     except YAMLError as error:
         faults.append(_broken(shown_as, text, error))
         return Document(shown_as)
     if not isinstance(node, MappingNode):
         faults.append(_not_a_mapping(shown_as, node))
         return Document(shown_as)
-    composition = _Composition(shown_as, faults)
-    return Document(shown_as, composition.value(node, ()), composition.places, composition.key_places, readable=True)
+    composition = _Composition(shown_as, text, faults)
+    values = composition.value(node, ())
+    return Document(shown_as, values, composition.places, composition.key_places, readable=True, text=text)
 
 
 class _Composition:
     """Turns nodes into values. Keys stay strings as written, so a column can be called `no`, `on` or `1`."""
 
-    def __init__(self, file: str, faults: list[Diagnostic]) -> None:
+    def __init__(self, file: str, text: str, faults: list[Diagnostic]) -> None:
         self.file = file
+        self.text = text
         self.faults = faults
         self.places: dict[ValuePath, Location] = {}
         self.key_places: dict[ValuePath, Location] = {}
         self._open: list[Node] = []
-        self._constructor = YAML(typ="safe", pure=True).constructor
 
     def value(self, node: Node, path: ValuePath) -> Any:
         """The value of a node; records its place and those of all nested values."""
         self.places[path] = self._location(node)
         if any(node is outer for outer in self._open):
-            self._fault(
-                node, f"the alias `*{node.anchor}` is inside the value that it refers to", "write out the value"
-            )
+            detail = f"the alias `*{anchor(node, self.text)}` is inside the value that it refers to"
+            self._fault(node, detail, "write out the value")
             return None
         self._open.append(node)
         try:
@@ -93,14 +98,7 @@ class _Composition:
             return self._mapping(node, path)
         if isinstance(node, SequenceNode):
             return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._scalar(node)
-
-    def _scalar(self, node: Node) -> str | int | float | bool | None:
-        """Numbers, booleans and null as such; everything else, dates included, as the string in the file."""
-        if str(node.tag).rpartition(":")[2] not in _NUMBERS_AND_WORDS:
-            return str(node.value)
-        value: str | int | float | bool | None = self._constructor.construct_object(node)
-        return value
+        return scalar(node) if isinstance(node, ScalarNode) else None
 
     def _mapping(self, node: MappingNode, path: ValuePath) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -127,7 +125,7 @@ class _Composition:
         self.faults.append(Diagnostic(Condition.BROKEN_YAML, self._location(node), detail, f"{fix}."))
 
     def _location(self, node: Node) -> Location:
-        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+        return Location(self.file, *place(node, self.text))
 
 
 def _unreadable(file: str, reason: str) -> Diagnostic:

@@ -3,7 +3,7 @@
 import copy
 import dataclasses
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +29,7 @@ class SpecWarning(UserWarning):
     """Something in a conf folder that works but may not be intended."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conf:
     """The specs of a conf folder and its faults."""
 
@@ -39,6 +39,25 @@ class Conf:
     """Those without faults, by connector and name."""
     faults: tuple[Diagnostic, ...]
     warnings: tuple[Diagnostic, ...]
+    read: tuple[ReadTable, ...] = ()
+    """Every table's file as read, with the place of each value."""
+    read_connectors: tuple[ReadConnector, ...] = ()
+    defaults: Reading | None = None
+
+
+def load_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
+    """A conf folder, or one connector's part of it, without faults; its warnings are given as Python's.
+
+    Raises:
+        SpecError: with every fault of the files read.
+    """
+    # Every source file of a pipeline loads the specs: read unchanged files only once.
+    conf = _read_once(str(conf_dir), connector, _state_of(Path(conf_dir)))
+    if conf.faults:
+        raise SpecError(conf.faults)
+    for found in conf.warnings:
+        warnings.warn(str(found), SpecWarning, stacklevel=1)
+    return conf
 
 
 def load_tables(conf_dir: str | Path, connector: str | None = None) -> tuple[TableSpec, ...]:
@@ -47,26 +66,7 @@ def load_tables(conf_dir: str | Path, connector: str | None = None) -> tuple[Tab
     Raises:
         SpecError: with every fault of the files read.
     """
-    return _without_faults(conf_dir, connector).tables
-
-
-def load_connectors(conf_dir: str | Path, connector: str | None = None) -> tuple[ConnectorSpec, ...]:
-    """Connector specs of a conf folder, or the one of that name, ordered by name.
-
-    Raises:
-        SpecError: with every fault of the files read.
-    """
-    return _without_faults(conf_dir, connector).connectors
-
-
-def _without_faults(conf_dir: str | Path, connector: str | None) -> Conf:
-    # Every source file of a pipeline loads the specs: read unchanged files only once.
-    conf = _read_once(str(conf_dir), connector, _state_of(Path(conf_dir)))
-    if conf.faults:
-        raise SpecError(conf.faults)
-    for found in conf.warnings:
-        warnings.warn(str(found), SpecWarning, stacklevel=1)
-    return conf
+    return load_conf(conf_dir, connector).tables
 
 
 @lru_cache(maxsize=4)
@@ -80,10 +80,17 @@ def _state_of(folder: Path) -> frozenset[tuple[str, int, int]]:
     return frozenset((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in states)
 
 
-def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
+Check = Callable[[Sequence[ReadTable]], None]
+"""A check of all tables, which reports to their readings."""
+
+
+def read_conf(conf_dir: str | Path, connector: str | None = None, checks: Sequence[Check] = ()) -> Conf:
     """A conf folder, or one connector's part of it, with its faults; nothing is raised.
 
-    An empty ``connector``, which a pipeline's configuration may contain, means all connectors.
+    Args:
+        conf_dir: the folder.
+        connector: the one connector to read; an empty text, which a pipeline's configuration may contain, means all.
+        checks: beside those that every reader of the folder needs.
     """
     connector = connector or None
     folder = find_files(Path(conf_dir), connector)
@@ -95,6 +102,8 @@ def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
         for path in paths
     ]
     check_tables(tables, [each.spec for each in connectors.values() if each.spec])
+    for check in checks:
+        check(tables)
     readings = [defaults, *(each.reading for each in connectors.values()), *(each.reading for each in tables)]
     found = [*folder_faults(folder, connector), *(fault for reading in readings for fault in reading.faults)]
     return Conf(
@@ -102,6 +111,9 @@ def read_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
         tables=_in_order(tables),
         faults=in_reading_order(fault for fault in found if fault.severity == "error"),
         warnings=in_reading_order(fault for fault in found if fault.severity == "warning"),
+        read=tuple(tables),
+        read_connectors=tuple(connectors.values()),
+        defaults=defaults,
     )
 
 

@@ -15,7 +15,7 @@ from cdc.spec.schema import field_schema
 
 POLICIES = ("unavailable", "large_nulls", "on_missing", "overflow", "datetime_zone")
 
-_WITHOUT_ZONE = ("datetime", "smalldatetime", "datetime2")
+WITHOUT_ZONE = ("datetime", "smalldatetime", "datetime2")
 _LARGE = "text, ntext, image, xml and (max) types"
 
 
@@ -43,7 +43,7 @@ class Policies:
 
 def resolved_policies(stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool) -> Policies:
     """The policies of one column, as far as they apply to its type."""
-    has_zone = column_type.name in _WITHOUT_ZONE and stated["datetime_zone"] != "none"
+    has_zone = column_type.name in WITHOUT_ZONE and stated["datetime_zone"] != "none"
     return Policies(
         unavailable=stated["unavailable"],
         null_is_unchanged=column_type.is_large and stated["large_nulls"] == "unchanged",
@@ -80,7 +80,7 @@ def check_fits_type(reading: Reading, column: Mapping[str, Any], of_type: Source
     for name, fits, types in (
         ("large_nulls", of_type.is_large, _LARGE),
         ("overflow", of_type.name == "datetime2", "datetime2"),
-        ("datetime_zone", of_type.name in _WITHOUT_ZONE, "datetime, smalldatetime and datetime2"),
+        ("datetime_zone", of_type.name in WITHOUT_ZONE, "datetime, smalldatetime and datetime2"),
         ("keep_offset", of_type.name == "datetimeoffset", "datetimeoffset"),
     ):
         if name in column and not fits:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cdc.errors import Condition, Diagnostic
+from cdc.errors import Condition, Diagnostic, Location
 from cdc.spec.document import Document, ValuePath
 from cdc.spec.secrets import looks_secret
 
@@ -25,6 +25,8 @@ class Fault:
     of_key: bool = False
     """True: the fault is at the key of the value."""
     severity: Literal["error", "warning"] = "error"
+    at: Location | None = None
+    """The place, if it is inside the value."""
 
 
 @dataclass
@@ -46,17 +48,19 @@ class Reading:
 
     def report(self, fault: Fault) -> None:
         """Record a fault."""
-        self.faults.append(
-            Diagnostic(
-                fault.condition,
-                self.document.place(fault.path, of_key=fault.of_key),
-                fault.detail,
-                fault.fix,
-                table=self.table,
-                value=None if fault.value is None else shown_value(fault.value),
-                near_match=fault.near,
-                severity=fault.severity,
-            )
+        self.faults.append(self.diagnostic(fault))
+
+    def diagnostic(self, fault: Fault) -> Diagnostic:
+        """A fault with its place in the file."""
+        return Diagnostic(
+            fault.condition,
+            fault.at or self.document.place(fault.path, of_key=fault.of_key),
+            fault.detail,
+            fault.fix,
+            table=self.table,
+            value=None if fault.value is None else shown_value(fault.value),
+            near_match=fault.near,
+            severity=fault.severity,
         )
 
 

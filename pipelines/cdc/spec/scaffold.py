@@ -1,47 +1,19 @@
-"""Table specs generated from a connector's schema-change records: columns, types and key."""
+"""Specs generated from what a connector's records show."""
 
 import json
 import re
 import string
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from cdc.spec.connector import topic_of
+from cdc.spec.evidence import Evidence, SourceTable
+from cdc.spec.model import ConnectorSpec
 from cdc.spec.reserved import allowed_target
 from cdc.spec.schema_faults import flow
 from cdc.spec.sqlserver_types import OMITTED, TypeFault, parse_type
-
-_LENGTH = ("char", "varchar", "nchar", "nvarchar", "binary", "varbinary")
-_FRACTION = ("time", "datetime2", "datetimeoffset")
-
-
-@dataclass(frozen=True)
-class SourceTable:
-    """A table as a schema-change record describes it."""
-
-    source: str
-    """Full name: ``shop.dbo.orders``."""
-    topic_prefix: str
-    key: tuple[str, ...]
-    columns: tuple[tuple[str, str, bool], ...]
-    """Each column's name, its type as in DDL, and whether it is nullable."""
-
-
-def source_tables(records: Iterable[Mapping[str, Any]]) -> tuple[SourceTable, ...]:
-    """The tables in a capture, each as its last schema-change record describes it, by source name.
-
-    Args:
-        records: in the form of ``kcat -C -J``; other kinds of records are ignored.
-    """
-    tables: dict[str, SourceTable] = {}
-    for record in sorted(records, key=lambda record: int(record.get("offset", 0))):
-        for prefix, change in _table_changes(record.get("payload")):
-            source = ".".join(re.findall(r'"([^"]*)"', change["id"]))
-            tables.pop(source, None)
-            if change["type"] != "DROP":
-                tables[source] = _source_table(source, prefix, change["table"])
-    return tuple(tables[source] for source in sorted(tables))
+from cdc.spec.topics import PATTERNS, own_topics
 
 
 def dataset_names(tables: Collection[SourceTable]) -> dict[str, str]:
@@ -54,66 +26,94 @@ def dataset_names(tables: Collection[SourceTable]) -> dict[str, str]:
     }
 
 
-def table_yaml(table: SourceTable, name: str) -> str:
-    """The table's spec, one line per column; reserved column names are renamed."""
+def topic_pattern(found: Evidence, prefix: str) -> str:
+    """The naming pattern that most tables' topics in the capture follow; without such topics, by the version."""
+    topics = Counter({pattern: 0 for pattern in PATTERNS})
+    sources = {table.source for table in found.tables} | set(found.topic_of)
+    for pattern in PATTERNS:
+        by_name = {source: _topic(prefix, pattern, source) for source in sources}
+        fitting = (found.topic_of.get(source, name) == name for source, name in by_name.items() if name in found.topics)
+        topics[pattern] = sum(fitting)
+    return max(PATTERNS, key=lambda pattern: (topics[pattern], found.is_1x and pattern == PATTERNS[1]))
+
+
+def table_yaml(table: SourceTable, name: str, topic: str | None = None) -> str:
+    """The table's spec, one line per column; reserved column names are renamed.
+
+    Args:
+        table: as the records describe it.
+        name: of its datasets.
+        topic: its topic, if that is not the one of the connector's pattern.
+    """
     default_name = table.source.rpartition(".")[2].lower()
     key = f"key: {flow(list(table.key))}" if table.key else "append_only: true # the source has no primary key"
+    guess = "# Types are from records' schema blocks, which tell less than the DDL (varchar, datetime): correct them."
     lines = [
         "# yaml-language-server: $schema=../../schema/table.schema.json",
+        *([] if table.is_exact else [guess]),
         f"table: {flow(table.source)}",
         *([f"name: {name}"] if name != default_name else []),
+        *([f"topic: {flow(topic)}"] if topic else []),
         key,
         "columns:",
-        *(f"  {_column(name, column_type, nullable)}" for name, column_type, nullable in table.columns),
+        *(f"  {column_yaml(*column)}" for column in table.columns),
     ]
     return "\n".join(lines) + "\n"
 
 
-def connector_yaml(topic_prefix: str) -> str:
-    """A connector's spec with the required fields only."""
-    modeline = "# yaml-language-server: $schema=../schema/connector.schema.json"
-    return f"{modeline}\ntopic_prefix: {topic_prefix}\n"
+def connector_yaml(found: Evidence, prefix: str) -> str:
+    """A connector's spec: its prefix, and what its records show to differ from the defaults."""
+    default = ConnectorSpec("", prefix)
+    pattern = topic_pattern(found, prefix)
+    topics: dict[str, Any] = {kind: True for topic, kind in own_topics(prefix).items() if topic in found.topics}
+    if found.notifications:
+        topics["notifications"] = found.notifications
+    if signals := [found.topic_of[source] for source in sorted(found.signals) if source in found.topic_of]:
+        topics["signals"] = signals[0]
+    lines = [
+        "# yaml-language-server: $schema=../schema/connector.schema.json",
+        f"topic_prefix: {prefix}",
+        *([f"topic_pattern: {flow(pattern)}"] if pattern != default.topic_pattern else []),
+        *(["within_transaction: total_order"] if found.has_total_order else []),
+        *(["topics:", *(f"  {kind}: {flow(topic)}" for kind, topic in topics.items())] if topics else []),
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def _table_changes(payload: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The topic prefix and each table change in a payload; nothing if it is not a schema change."""
-    try:
-        value = json.loads(payload) if isinstance(payload, str) else payload
-    except json.JSONDecodeError:
-        return
-    if isinstance(value, dict) and isinstance(value.get("payload"), dict):
-        value = value["payload"]
-    if isinstance(value, dict) and isinstance(value.get("tableChanges"), list):
-        for change in value["tableChanges"]:
-            yield value["source"]["name"], change
+def own_topic(found: Evidence, table: SourceTable) -> str | None:
+    """The table's topic if the capture has it and it does not follow the connector's pattern."""
+    by_pattern = _topic(table.topic_prefix, topic_pattern(found, table.topic_prefix), table.source)
+    topic = found.topic_of.get(table.source, by_pattern)
+    return topic if topic != by_pattern else None
 
 
-def _source_table(source: str, prefix: str, table: Mapping[str, Any]) -> SourceTable:
-    columns = tuple((each["name"], _type(each), bool(each["optional"])) for each in table["columns"])
-    return SourceTable(source, prefix, tuple(table["primaryKeyColumnNames"]), columns)
-
-
-def _type(column: Mapping[str, Any]) -> str:
-    """The type as in DDL; JDBC reports the length of a (max) type as the largest possible one."""
-    name = str(column["typeName"]).lower().removesuffix("() identity").removesuffix(" identity")
-    length, scale = column.get("length"), column.get("scale")
-    if name in _LENGTH and length is not None:
-        return f"{name}({'max' if length > 8000 else length})"
-    if name in ("decimal", "numeric") and length is not None:
-        return f"{name}({length},{scale or 0})"
-    if name in _FRACTION and scale is not None:
-        return f"{name}({scale})"
-    return name
-
-
-def _column(name: str, type_text: str, nullable: bool) -> str:
+def column_yaml(name: str, type_text: str, nullable: bool) -> str:
     """One line of ``columns:``."""
-    key = name if re.fullmatch(r"[A-Za-z_]\w*", name) else json.dumps(name, ensure_ascii=False)
+    key = column_key(name)
     if type_text in OMITTED:
         return f"{key}: {{exclude: true}} # {type_text}: the connector omits it"
-    written = f"{_canonical(type_text)}{'' if nullable else ' not null'}"
+    written = column_type(type_text, nullable)
     target = allowed_target(name)
     return f"{key}: {written}" if target == name else f"{key}: {flow({'type': written, 'rename': target})}"
+
+
+def column_key(name: str) -> str:
+    """A column's name as a key in YAML."""
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name) else json.dumps(name, ensure_ascii=False)
+
+
+def column_type(type_text: str, nullable: bool) -> str:
+    """A type as a spec writes it: ``decimal(18,2) not null``."""
+    try:
+        text = str(parse_type(type_text)[0])
+    except TypeFault:
+        text = type_text
+    return text if nullable else f"{text} not null"
+
+
+def _topic(prefix: str, pattern: str, source: str) -> str:
+    """The topic of a source table by a pattern; empty for a name that has not the three parts of SQL Server's."""
+    return topic_of(ConnectorSpec("", prefix, topic_pattern=pattern), source) if source.count(".") == 2 else ""
 
 
 def _dataset_name(words: str) -> str:
@@ -126,8 +126,13 @@ def _dataset_name(words: str) -> str:
     return plain if plain[0] in string.ascii_lowercase else f"t_{plain}"
 
 
-def _canonical(type_text: str) -> str:
-    try:
-        return str(parse_type(type_text)[0])
-    except TypeFault:
-        return type_text
+def files(found: Evidence, connector: str) -> Mapping[str, str]:
+    """Contents of a conf folder's files for all tables found, by path; they are of one topic prefix."""
+    by_source = dataset_names(found.tables)
+    specs = {
+        f"tables/{connector}/{by_source[each.source]}.yml": table_yaml(
+            each, by_source[each.source], own_topic(found, each)
+        )
+        for each in found.tables
+    }
+    return {f"connectors/{connector}.yml": connector_yaml(found, found.tables[0].topic_prefix), **specs}

@@ -26,6 +26,8 @@ class ReadTable:
     topic: str | None
     datasets: tuple[str, ...]
     """Full names of the datasets that the table writes."""
+    columns: tuple[ColumnSpec, ...]
+    """Its columns, without the excluded ones."""
     spec: TableSpec | None
     """None if its file or its connector's file has faults."""
 
@@ -77,7 +79,7 @@ def read_table(reading: Reading, connector: ReadConnector, defaults: Mapping[str
     spec = None
     if reading.is_sound and connector.spec and name and topic:
         spec = _spec(reading, fields, columns, _Identity(connector.spec, name, topic))
-    return ReadTable(reading, name, topic, _datasets(fields, name), spec)
+    return ReadTable(reading, name, topic, _datasets(fields, name), columns.all, spec)
 
 
 def _spec(reading: Reading, fields: Mapping[str, Any], columns: _Columns, identity: _Identity) -> TableSpec:

@@ -1,10 +1,10 @@
 """A Spark session that belongs to one pipeline: its own catalog, conf and temporary views."""
 
-import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from dlt_local.errors import LocalPipelineError
@@ -65,7 +65,8 @@ def active(session: SparkSession) -> Iterator[None]:
 
     Also silences pyspark's JSON log line for each failed `spark.sql`: resolving a graph makes queries fail on purpose.
     """
-    logger = logging.getLogger("SQLQueryContextLogger")
+    # A logger of pyspark's own class: if this is its first use, a plain one of that name would break pyspark's later.
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     disabled_before = logger.disabled
     with jvm.active_session(session):
         logger.disabled = True

@@ -1,0 +1,127 @@
+"""The effective spec of a table: every value, and where it comes from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cdc import names
+from cdc.spec.columns import excluded_columns
+from cdc.spec.load import Conf
+from cdc.spec.model import ColumnSpec, TableSpec
+from cdc.spec.policies import POLICIES, WITHOUT_ZONE
+from cdc.spec.reading import Reading
+from cdc.spec.schema import resolved, schema
+from cdc.spec.table import ReadTable
+
+BUILT_IN = "built-in default"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of a spec."""
+
+    field: str
+    """``history``, ``columns.total.on_missing``, ``connector.shape``."""
+    value: Any
+    origin: str
+    """file:line:column, `built-in default`, or what the value follows from."""
+
+
+def effective(conf: Conf, table: ReadTable) -> tuple[Setting, ...]:
+    """The settings of a table without faults: its own, its columns', its connector's."""
+    return tuple(_Effective(conf, table).settings())
+
+
+class _Effective:
+    """The files that can set a table's values, nearest first."""
+
+    def __init__(self, conf: Conf, table: ReadTable) -> None:
+        assert table.spec is not None and conf.defaults is not None
+        self.spec: TableSpec = table.spec
+        self.table, self.defaults = table.reading, conf.defaults
+        by_name = {each.name: each.reading for each in conf.read_connectors}
+        self.connector: Reading = by_name[self.spec.connector.name]
+
+    def settings(self) -> Iterator[Setting]:
+        for field, part in schema("table")["properties"].items():
+            if field != "columns" and (found := self._of_table(field, resolved(part))):
+                yield found
+        for column in self.spec.columns:
+            if not column.key_only:
+                yield from self._of_column(column)
+        for name in excluded_columns(self.table):
+            yield Setting(f"columns.{name}.exclude", True, self._place(self.table, "columns", name))
+        yield Setting("connector", self.spec.connector.name, self.connector.document.file)
+        for field, part in schema("connector")["properties"].items():
+            if field not in POLICIES:
+                yield self._of_connector(field, resolved(part))
+
+    def _of_table(self, field: str, part: Mapping[str, Any]) -> Setting | None:
+        """A field of the table; None if it is not set and has no default."""
+        if field in POLICIES:
+            readings: tuple[Reading, ...] = (self.table, self.connector, self.defaults)
+        else:
+            readings = (self.table, self.defaults)
+        for reading in readings:
+            if field in reading.data:
+                return Setting(field, reading.data[field], self._place(reading, field))
+        if derived := self._derived(field):
+            return derived
+        return Setting(field, part["default"], BUILT_IN) if "default" in part else None
+
+    def _derived(self, field: str) -> Setting | None:
+        """A field whose default follows from others."""
+        spec = self.spec
+        if field == "name":
+            return Setting(field, spec.name, "from `table`")
+        if field == "topic":
+            return Setting(field, spec.topic, "by the connector's `topic_pattern`")
+        if field == "gold" and not spec.append_only:
+            tables = {"table": names.rows_dataset(spec)} | (
+                {"history": names.history_dataset(spec)} if spec.history else {}
+            )
+            return Setting(field, {key: name.removeprefix("gold.") for key, name in tables.items()}, "from `name`")
+        return None
+
+    def _of_column(self, column: ColumnSpec) -> Iterator[Setting]:
+        prefix = f"columns.{column.name}"
+        stated = self.table.data["columns"][column.name]
+        settings = {"type": stated} if isinstance(stated, str) else stated
+        for field, value in settings.items():
+            path = ("columns", column.name) if isinstance(stated, str) else ("columns", column.name, field)
+            yield Setting(f"{prefix}.{field}", value, self._place(self.table, *path))
+        if column.target in self.spec.key and "nullable" not in settings:
+            yield Setting(f"{prefix}.nullable", False, "from `key`")
+        for field, value in _policies(column).items():
+            if field not in settings:
+                yield Setting(f"{prefix}.{field}", value, self._of_policy(field, column))
+
+    def _of_policy(self, field: str, column: ColumnSpec) -> str:
+        for reading in (self.table, self.connector, self.defaults):
+            if field in reading.data:
+                return self._place(reading, field)
+        reason = "" if field != "on_missing" else ", nullable" if column.nullable else ", not null"
+        return f"{BUILT_IN}{reason}"
+
+    def _of_connector(self, field: str, part: Mapping[str, Any]) -> Setting:
+        if field in self.connector.data:
+            return Setting(f"connector.{field}", self.connector.data[field], self._place(self.connector, field))
+        return Setting(f"connector.{field}", part.get("default"), BUILT_IN)
+
+    def _place(self, reading: Reading, *path: str) -> str:
+        return str(reading.document.place(path))
+
+
+def _policies(column: ColumnSpec) -> dict[str, Any]:
+    """The policies that apply to a column's type, as a spec writes them."""
+    found: dict[str, Any] = {"on_missing": column.on_missing}
+    if column.type.is_large:
+        found |= {
+            "unavailable": column.unavailable,
+            "large_nulls": "unchanged" if column.null_is_unchanged else "as_null",
+        }
+    if column.type.name == "datetime2":
+        found["overflow"] = column.overflow
+    if column.type.name in WITHOUT_ZONE:
+        found["datetime_zone"] = column.zone or "none"
+    return found

@@ -1,0 +1,195 @@
+"""What captured records show of a connector: its tables with columns, types and key, and its topics."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cdc.spec.block_types import block_type
+from cdc.spec.captures import payload
+
+_LENGTH = ("char", "varchar", "nchar", "nvarchar", "binary", "varbinary")
+_FRACTION = ("time", "datetime2", "datetimeoffset")
+_SIGNAL_COLUMNS = {"id", "type", "data"}
+_SIGNALS = {
+    "execute-snapshot",
+    "stop-snapshot",
+    "pause-snapshot",
+    "resume-snapshot",
+    "snapshot-window-open",
+    "snapshot-window-close",
+    "schema-changes",
+    "log",
+}
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A table as a connector's records describe it."""
+
+    source: str
+    """Full name: ``shop.dbo.orders``."""
+    topic_prefix: str
+    key: tuple[str, ...]
+    columns: tuple[tuple[str, str, bool], ...]
+    """Each column's name, its type as in DDL, and whether it is nullable."""
+    is_exact: bool = True
+    """False: from a schema block, which tells less than the DDL."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a capture shows."""
+
+    tables: tuple[SourceTable, ...]
+    """The last description of each table, by source name; without the signal tables."""
+    topics: frozenset[str]
+    topic_of: Mapping[str, str]
+    """The topic of each source table that has changes in the capture."""
+    dropped: frozenset[str]
+    """Source tables that were dropped."""
+    signals: frozenset[str]
+    """Source tables that are signal tables."""
+    notifications: str | None
+    """The topic of notifications."""
+    is_1x: bool
+    """True if schema changes are of a connector before 2.0."""
+    has_total_order: bool
+    """True if all changes from the log carry the connector's count of their transaction's events, and there are any."""
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """The topic prefixes of the connectors that wrote the records."""
+        return tuple(sorted({table.topic_prefix for table in self.tables}))
+
+
+def source_tables(records: Iterable[Mapping[str, Any]]) -> tuple[SourceTable, ...]:
+    """The tables in a capture, each as it was described last, by source name.
+
+    Args:
+        records: in the form of ``kcat -C -J``; records that describe no table are ignored.
+    """
+    return evidence(records).tables
+
+
+def evidence(records: Iterable[Mapping[str, Any]]) -> Evidence:
+    """What records show of the connector that wrote them, in one pass.
+
+    Columns and keys are those of its schema-change records; for a table that has none in the capture, those of its
+    records' schema blocks.
+    """
+    collected = _Collected()
+    for record in records:
+        collected.add(record)
+    return collected.evidence()
+
+
+class _Collected:
+    """Facts of the records so far."""
+
+    def __init__(self) -> None:
+        self.topics: set[str] = set()
+        self.changes: list[tuple[int, str, Mapping[str, Any]]] = []
+        self.blocks: dict[str, tuple[int, SourceTable]] = {}
+        self.topic_of: dict[str, str] = {}
+        self.signals: set[str] = set()
+        self.notifications: str | None = None
+        self.versions: set[str] = set()
+        self.counted: dict[str, bool] = {}
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Take in one record."""
+        topic, offset = str(record.get("topic", "")), int(record.get("offset", 0))
+        self.topics.add(topic)
+        value = payload(record)
+        block = value.get("schema") if isinstance(value, dict) and isinstance(value.get("payload"), dict) else None
+        value = value["payload"] if isinstance(value, dict) and isinstance(value.get("payload"), dict) else value
+        if not isinstance(value, dict):
+            return
+        if isinstance(value.get("tableChanges"), list):
+            of = value.get("source") or {}
+            # The connector's internal schema history, which has the same changes, calls its prefix `server`.
+            prefix = str(of.get("name") or of.get("server"))
+            self.versions.add(str(of.get("version", "")))
+            self.changes += ((offset, prefix, change) for change in value["tableChanges"])
+        elif {"aggregate_type", "type"} <= value.keys():
+            self.notifications = topic
+        elif isinstance(value.get("source"), dict) and {"db", "schema", "table"} <= value["source"].keys():
+            self._add_change(record, value, block)
+
+    def _add_change(self, record: Mapping[str, Any], value: Mapping[str, Any], block: object) -> None:
+        of = value["source"]
+        source = f"{of['db']}.{of['schema']}.{of['table']}"
+        self.topic_of[source] = str(record.get("topic", ""))
+        row = value.get("after") or value.get("before") or {}
+        if isinstance(row, dict) and row.keys() == _SIGNAL_COLUMNS and row["type"] in _SIGNALS:
+            self.signals.add(source)
+        if of.get("snapshot") in (None, "false", False) and value.get("op") in ("c", "u", "d"):
+            has_count = (value.get("transaction") or {}).get("total_order") is not None
+            self.counted[source] = self.counted.get(source, True) and has_count
+        offset = int(record.get("offset", 0))
+        if isinstance(block, dict) and self.blocks.get(source, (-1,))[0] < offset:
+            columns = tuple(_block_columns(block))
+            if columns:
+                table = SourceTable(source, str(of["name"]), _block_key(record), columns, is_exact=False)
+                self.blocks[source] = (offset, table)
+
+    def evidence(self) -> Evidence:
+        """What all of the records show."""
+        tables = {source: table for source, (_, table) in self.blocks.items()}
+        dropped = set()
+        for _, prefix, change in sorted(self.changes, key=lambda each: each[0]):
+            source = ".".join(re.findall(r'"([^"]*)"', change["id"]))
+            tables.pop(source, None)
+            dropped.add(source)
+            if change["type"] != "DROP":
+                tables[source] = _described_table(source, prefix, change["table"])
+                dropped.discard(source)
+        signals = self.signals | {table.source for table in tables.values() if _is_signal_table(table)}
+        return Evidence(
+            tables=tuple(tables[source] for source in sorted(tables) if source not in signals),
+            topics=frozenset(self.topics),
+            topic_of=self.topic_of,
+            dropped=frozenset(dropped),
+            signals=frozenset(signals),
+            notifications=self.notifications,
+            is_1x=any(version.startswith("1.") for version in self.versions),
+            has_total_order={self.counted[source] for source in self.counted.keys() - signals} == {True},
+        )
+
+
+def _is_signal_table(table: SourceTable) -> bool:
+    """A table of the signal table's form that is also called one: other tables can have these columns."""
+    return {name for name, _, _ in table.columns} == _SIGNAL_COLUMNS and "signal" in table.source.lower()
+
+
+def _described_table(source: str, prefix: str, table: Mapping[str, Any]) -> SourceTable:
+    columns = tuple((each["name"], _type(each), bool(each["optional"])) for each in table["columns"])
+    return SourceTable(source, prefix, tuple(table["primaryKeyColumnNames"]), columns)
+
+
+def _type(column: Mapping[str, Any]) -> str:
+    """The type as in DDL; JDBC reports the length of a (max) type as the largest possible one."""
+    name = str(column["typeName"]).lower().removesuffix("() identity").removesuffix(" identity")
+    length, scale = column.get("length"), column.get("scale")
+    if name in _LENGTH and length is not None:
+        return f"{name}({'max' if length > 8000 else length})"
+    if name in ("decimal", "numeric") and length is not None:
+        return f"{name}({length},{scale or 0})"
+    if name in _FRACTION and scale is not None:
+        return f"{name}({scale})"
+    return name
+
+
+def _block_columns(block: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """The columns in a schema block: those of `after` in an envelope."""
+    images = {part.get("field"): part for part in block.get("fields") or ()}
+    for field in (images.get("after") or images.get("before") or {}).get("fields") or ():
+        yield field["field"], block_type(field), bool(field.get("optional"))
+
+
+def _block_key(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """The fields of the record key."""
+    key = payload(record, "key")
+    key = key["payload"] if isinstance(key, dict) and isinstance(key.get("payload"), dict) else key
+    return tuple(key) if isinstance(key, dict) else ()

@@ -1,0 +1,114 @@
+"""What a pipeline's session adds to reading specs: its SQL is resolved by Spark, and its settings are known."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.support.conf_folder import write_conf
+
+from cdc.configuration import load_tables
+from cdc.errors import SpecError
+from cdc.settings import SETTINGS, UnknownSetting
+
+ROOT = Path(__file__).parents[2]
+TABLE = """\
+table: shop.dbo.orders
+key: [id]
+columns:
+  id: int
+  paid_at: {type: datetimeoffset, keep_offset: true}
+  total: {type: "decimal(18,2)", mask: MASK}
+expectations:
+  paid: CONDITION
+"""
+
+
+@pytest.fixture
+def session(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
+    session = spark.newSession()
+    session.conf.set("cdc.conf", str(tmp_path))
+    session.conf.set("cdc.connector", "shop")
+    return session
+
+
+def write(conf: Path, mask: str = "total * 2", condition: str = "total > 0") -> None:
+    write_conf(conf, {"tables/shop/orders.yml": TABLE.replace("MASK", mask).replace("CONDITION", condition)})
+
+
+def test_sound_sql_is_accepted(session: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path, "round(total)", "paid_at_offset <> '' and _committed_at > paid_at and map_keys(_unknown) is null")
+    assert [table.name for table in load_tables(session)] == ["orders"]
+
+
+@pytest.mark.parametrize(
+    ("mask", "condition", "reported"),
+    [
+        (
+            "round(totl)",
+            "id > 0",
+            "UNKNOWN_SQL_COLUMN  {}:6:46   table shop.dbo.orders\n"
+            "  the mask of column `total` names `totl`, which is not one of the table's columns: id, paid_at,"
+            " paid_at_offset, total (did you mean `total`?)\n"
+            "  fix: write the column's name in silver (its `rename`, if it has one), or add the column to `columns:`.",
+        ),
+        (
+            "rond(total)",
+            "id > 0",
+            "BAD_SQL  {}:6:40   table shop.dbo.orders\n"
+            "  the mask of column `total` is not valid SQL: Cannot resolve routine `rond` on search path",
+        ),
+        (
+            "total",
+            "id >< 0",
+            "BAD_SQL  {}:8:13   table shop.dbo.orders\n"
+            "  the expectation `paid` is not valid SQL: Syntax error at or near '<'",
+        ),
+        (
+            "total",
+            "id + 1",
+            "BAD_SQL  {}:8:9   table shop.dbo.orders\n"
+            "  the expectation `paid` is not valid SQL: its value is int; expected true or false\n",
+        ),
+        ("max(total)", "id > 0", "BAD_SQL  {}:6:40   table shop.dbo.orders\n  the mask of column `total` is not"),
+    ],
+    ids=["column", "function", "syntax", "no condition", "aggregate"],
+)
+def test_sql_that_spark_refuses_names_the_file(
+    session: SparkSession, tmp_path: Path, mask: str, condition: str, reported: str
+) -> None:
+    write(tmp_path, mask, condition)
+    with pytest.raises(SpecError) as raised:
+        load_tables(session)
+    assert reported.format(tmp_path / "tables/shop/orders.yml") in str(raised.value)
+
+
+def test_a_setting_that_does_not_exist_is_refused(session: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path)
+    for name in ("cdc.findngs", "cdc.kafka.bootstrap.servrs", "cdc.kafka.fetch.min.bytes"):
+        session.conf.set(name, "secret-value")
+    with pytest.raises(UnknownSetting) as raised:
+        load_tables(session)
+    assert "secret-value" not in str(raised.value)
+    options = "correct the name; any option of Spark's Kafka reader can be passed in cdc.kafka.options, a JSON object."
+    assert str(raised.value).split("\n\n") == [
+        "UNKNOWN_SETTING  cdc.findngs\n"
+        "  `cdc.findngs` is not a setting of cdc, so it would have no effect (did you mean `cdc.findings`?)\n"
+        "  fix: correct the name in the pipeline's `configuration`, or remove it.",
+        "UNKNOWN_SETTING  cdc.kafka.bootstrap.servrs\n"
+        "  `cdc.kafka.bootstrap.servrs` is not a setting of cdc, so it would have no effect (did you mean"
+        " `cdc.kafka.bootstrap.servers`?)\n"
+        f"  fix: {options}",
+        "UNKNOWN_SETTING  cdc.kafka.fetch.min.bytes\n"
+        "  `cdc.kafka.fetch.min.bytes` is not a setting of cdc, so it would have no effect (did you mean"
+        " `cdc.kafka.fetch.max.bytes`?)\n"
+        f"  fix: {options}",
+    ]
+
+
+def test_every_setting_that_the_code_reads_is_known() -> None:
+    files = [*(ROOT / "pipelines/cdc").rglob("*.py"), *(ROOT / "bundles").rglob("*.yml")]
+    files.remove(ROOT / "pipelines/cdc/settings.py")
+    read = {name for file in files for name in re.findall(r"\"(cdc\.[a-z_.]+)\"|^ +(cdc\.\w+):", file.read_text())}
+    assert {name for pair in read for name in pair if name} - {"cdc.", "cdc.kafka."} - SETTINGS.keys() == set()
