@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cdc.errors import near_match
+from cdc.errors import CdcError, near_match
 from cdc.spec.captures import NotACapture, captured_records
 from cdc.spec.differences import Change, Difference, differences
 from cdc.spec.evidence import Evidence, evidence
@@ -23,7 +23,7 @@ _FOLDER = click.Path(path_type=Path)
 _EXISTING = click.Path(exists=True, path_type=Path)
 
 
-class CannotCompare(click.ClickException):
+class CannotCompare(click.ClickException, CdcError):
     """There is nothing to compare; the exit status 1 says that source and specs differ."""
 
     exit_code = 2

@@ -1,17 +1,26 @@
 """The topics that exist compared with those that a conf folder reads: each table's, and the connector's own."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from cdc.debezium.events import event_kinds
 from cdc.errors import Condition, Diagnostic, near_match
-from cdc.spec.connector import ReadConnector, topic_of
+from cdc.spec.connector import topic_of
 from cdc.spec.load import Conf
-from cdc.spec.model import ConnectorSpec
+from cdc.spec.model import ConnectorSpec, TableSpec
 from cdc.spec.reading import Fault
 from cdc.spec.table import ReadTable
 
 PATTERNS = ("{prefix}.{database}.{schema}.{table}", "{prefix}.{schema}.{table}")
 """The naming patterns of connectors: from 2.0 on, and before."""
+
+
+@dataclass(frozen=True)
+class _Topics:
+    existing: frozenset[str]
+    unread: frozenset[str]
+    """Those that no table reads."""
+    where: str
 
 
 def topic_faults(conf: Conf, existing: Collection[str], where: str) -> Iterator[Diagnostic]:
@@ -22,19 +31,19 @@ def topic_faults(conf: Conf, existing: Collection[str], where: str) -> Iterator[
         existing: the topics that exist.
         where: the place where they do, for messages: ``on broker localhost:9092``.
     """
-    meant = set()
+    read: set[str | None] = {table.topic for table in conf.read}
+    topics = _Topics(frozenset(existing), frozenset(existing) - read, where)
     for table in conf.read:
         if table.topic and table.topic not in existing:
-            fault = _missing(table, table.topic, existing, where)
-            meant.add(fault.near)
+            fault = _missing(table, table.topic, topics)
+            read.add(fault.near)
             yield table.reading.diagnostic(fault)
-    read = {table.topic for table in conf.read} | meant
     for connector in conf.read_connectors:
         if connector.spec:
             read |= {kind.topic(connector.spec) for kind in event_kinds(connector.spec)}
-            for topic in sorted(set(existing) - read):
+            for topic in sorted(topics.existing - read):
                 if owns(connector.spec.topic_prefix, topic):
-                    yield connector.reading.diagnostic(_unread(connector, connector.spec, topic, where))
+                    yield connector.reading.diagnostic(_unread(connector.spec, topic, where))
 
 
 def owns(topic_prefix: str, topic: str) -> bool:
@@ -56,37 +65,43 @@ def own_topics(topic_prefix: str) -> dict[str, str]:
     }
 
 
-def _missing(table: ReadTable, topic: str, existing: Collection[str], where: str) -> Fault:
+def _missing(table: ReadTable, topic: str, topics: _Topics) -> Fault:
     stated = "topic" in table.reading.data
-    near, fix = near_match(topic, existing), "correct `table:`, or name the topic in `topic:`."
-    same = next((each for each in existing if each.casefold() == topic.casefold()), None)
+    connector = table.spec.connector if table.spec else None
+    near, fix = _near(topic, connector, topics), "correct `table:`, or name the topic in `topic:`."
+    same = next((each for each in sorted(topics.unread) if each.casefold() == topic.casefold()), None)
     if same:
         near, fix = same, "write the name in the source's letter case."
-    elif (pattern := _other_pattern(table, existing)) and table.spec and not stated:
-        near = topic_of(_with_pattern(table.spec.connector, pattern), table.spec.source)
-        fix = f'set `topic_pattern: "{pattern}"` in the file of connector `{table.spec.connector.name}`.'
     elif stated:
         fix = "correct `topic:`."
+    elif table.spec and (pattern := _other_pattern(table.spec, topics)):
+        near = topic_of(_with_pattern(table.spec.connector, pattern), table.spec.source)
+        fix = f'set `topic_pattern: "{pattern}"` in the file of connector `{table.spec.connector.name}`.'
+    elif connector and not any(owns(connector.topic_prefix, each) for each in topics.existing):
+        fix = "correct `topic_prefix` in the connector's file; if the connector has not run yet, start it."
+    detail = f"topic `{topic}` does not exist {topics.where}"
     path = ("topic",) if stated else ("table",)
-    detail = f"topic `{topic}` does not exist {where}"
     return Fault(Condition.MISSING_TOPIC, path, detail, fix, value=topic, near=near)
 
 
-def _other_pattern(table: ReadTable, existing: Collection[str]) -> str | None:
+def _near(topic: str, connector: ConnectorSpec | None, topics: _Topics) -> str | None:
+    """The topic that was probably meant: without the prefix, which they share and which would make any two alike."""
+    prefix = f"{connector.topic_prefix}." if connector else ""
+    by_name = {each.removeprefix(prefix): each for each in sorted(topics.unread)}
+    return by_name.get(near_match(topic.removeprefix(prefix), by_name) or "")
+
+
+def _other_pattern(table: TableSpec, topics: _Topics) -> str | None:
     """The naming pattern of other versions by which the table's topic does exist."""
-    spec = table.spec
-    patterns = PATTERNS if spec else ()
-    return next(
-        (each for each in patterns if spec and topic_of(_with_pattern(spec.connector, each), spec.source) in existing),
-        None,
-    )
+    by_pattern = {each: topic_of(_with_pattern(table.connector, each), table.source) for each in PATTERNS}
+    return next((pattern for pattern, topic in by_pattern.items() if topic in topics.unread), None)
 
 
 def _with_pattern(connector: ConnectorSpec, pattern: str) -> ConnectorSpec:
     return ConnectorSpec(connector.name, connector.topic_prefix, topic_pattern=pattern)
 
 
-def _unread(connector: ReadConnector, spec: ConnectorSpec, topic: str, where: str) -> Fault:
+def _unread(spec: ConnectorSpec, topic: str, where: str) -> Fault:
     fix = (
         f"add the table (`python -m cdc scaffold --connector {spec.name} --capture FILE` writes its spec), or name the "
         "topic in the connector's `topics:`; if nobody needs it, leave it."
