@@ -44,8 +44,8 @@ def test_make_targets_exist() -> None:
 
 
 @pytest.mark.parametrize("words", CDC_COMMANDS, ids=shlex.join)
-def test_cdc_commands_run(words: list[str]) -> None:
-    assert run(words)
+def test_cdc_commands_run(words: list[str], tmp_path: Path) -> None:
+    assert run(words, {"/tmp/shop": str(tmp_path)})
 
 
 @pytest.mark.long

@@ -2,7 +2,7 @@
 
 from tests.unit.test_cli_drawing import node
 
-from dlt_local.errors import ExpectationFailed, FlowError, LocalPipelineError
+from dlt_local.errors import ExpectationFailed, FlowError, LocalPipelineError, StorageAltered
 from dlt_local.flows.outcomes import DatasetUpdate, Update
 from dlt_local.graph.graph import Graph
 from dlt_local.updates.continuous import Retries, is_permanent, without_resting
@@ -62,7 +62,7 @@ def test_a_round_that_leaves_datasets_out_keeps_what_they_did() -> None:
 
 def test_an_error_is_permanent_if_a_retry_cannot_fix_it() -> None:
     assert is_permanent(FlowError("INPUT_FILE_CHANGED", "raw.a", "changed", is_permanent=True))
-    assert is_permanent(FlowError("CHECKPOINT_DAMAGED", "raw.a", "older"))
+    assert is_permanent(StorageAltered("CHECKPOINT_DAMAGED", "raw.a", "older"))
     assert is_permanent(ExpectationFailed("EXPECTATION_FAILED", "raw.a", "broken", is_permanent=True))
     assert is_permanent(LocalPipelineError("broken"))
     assert not is_permanent(FlowError("KAFKA_UNREACHABLE", "raw.a", "no answer"))
