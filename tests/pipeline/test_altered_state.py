@@ -262,6 +262,12 @@ FAULTS = (
         _other_table("OUTDATED", "copy_older", "the table is an older copy: its version was 2 and is 1"),
     ),
     Fault(
+        "copy_restored",
+        lambda at: at.sql("RESTORE TABLE {table} TO VERSION AS OF 1"),
+        _other_table("OUTDATED", "copy_restored", "the table is an older copy: version 3 is a RESTORE to version 1"),
+        lambda at: at.sql("RESTORE TABLE {table} TO VERSION AS OF 2"),
+    ),
+    Fault(
         "copy_with_older_checkpoint",
         lambda at: (at.restore(at.checkpoint), at.restore(at.storage.progress(str(at.target)))),
         _checkpoint(

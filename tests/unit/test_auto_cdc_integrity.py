@@ -162,6 +162,21 @@ def test_a_target_of_an_earlier_version_that_is_gone_is_noticed_by_the_state(tar
     assert conditions(target) == ["TARGET_MISSING"]
 
 
+def test_a_restore_takes_rows_back_until_another_one_brings_them_again(tmp_path: Path) -> None:
+    commit(tmp_path, "CREATE TABLE", rows=0, id="one")
+    commit(tmp_path, "WRITE")
+    noted = TablePosition.of(tmp_path)
+    assert noted is not None
+    commit(tmp_path, "DELETE")
+    assert noted.rewound(tmp_path) is None
+    commit(tmp_path, "RESTORE", version="0")
+    altered = noted.rewound(tmp_path)
+    assert altered is not None
+    assert (altered.kind, altered.evidence) == (Alteration.OUTDATED, "version 3 is a RESTORE to version 0")
+    commit(tmp_path, "RESTORE", version="1")
+    assert noted.rewound(tmp_path) is None
+
+
 def _drop_and_create(table: Path) -> None:
     shutil.rmtree(table)
     for _ in range(3):

@@ -139,7 +139,9 @@ def _without_ledger(target: StoredTarget, ledger: Ledger | None, sealed: Sealed 
     # The seal of the very first batch may be there before its ledger.
     has_begun = sealed is not None and sealed.ledger.count > 1
     is_delta = (target.state.log.folder / "_delta_log").exists()
-    if has_begun or (_has_rows(target.table) and not is_delta):
+    if has_begun:
+        raise _state_error(target, Loss("MISSING", f"{folder / 'begun.json'} is gone"))
+    if _has_rows(target.table) and not is_delta:
         raise _state_error(target, Loss("MISSING", f"the table has rows, but its auxiliary state in {folder} is gone"))
     return Ledger()
 

@@ -74,6 +74,18 @@ class TablePosition:
             return Altered(Alteration.OUTDATED, f"its version {self.version} is another commit than it was")
         return None
 
+    def rewound(self, table: Path) -> Altered | None:
+        """As `moved`, and whether a RESTORE has taken back rows of this position; other later commits do not matter."""
+        found = self.moved(table)
+        if found is not None:
+            return found
+        for version in range(self.version + 1, (delta_log.version(table) or 0) + 1):
+            commit = _row_change(table, version)
+            if commit is not None and commit.restored is not None:
+                evidence = f"version {version} is a RESTORE to version {commit.restored}"
+                found = Altered(Alteration.OUTDATED, evidence) if commit.restored < self.version else None
+        return found
+
     def altered(self, table: Path, allowed: tuple[str, ...] = ()) -> Altered | None:
         """What happened to the table since, except for commits that keep its rows.
 

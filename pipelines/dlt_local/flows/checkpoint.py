@@ -104,7 +104,7 @@ class Checkpoint:
     def app_id(self) -> str:
         """Delta's application id for a flow that has no streaming query; created at first use."""
         file = self.folder / "app.json"
-        stored = read_json(file)
+        stored = read_json(file, "id")
         if stored is None:
             stored = {"id": str(uuid.uuid4())}
             write_json(file, stored)

@@ -101,7 +101,7 @@ def _table_faults(dataset: StoredDataset, table: Path, last: LastUpdate) -> Iter
     altered: Altered | None = None
     if last.table is not None:
         # Rows that users delete or correct in a table that is only appended to stay as they made them.
-        altered = last.table.moved(table)
+        altered = last.table.rewound(table)
     elif any(checkpoint.has_commits for checkpoint in dataset.checkpoints.values()) and not delta_log.exists(table):
         altered = Altered(Alteration.MISSING, f"there is no Delta table at {table}")
     if altered is not None:
