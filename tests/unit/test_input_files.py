@@ -55,6 +55,13 @@ def test_a_file_as_it_was_read_is_accepted(checkpoint: Path, rows: Path) -> None
     assert files(checkpoint, rows).passed_over() == []
 
 
+def test_files_are_found_in_the_log_whatever_their_names(checkpoint: Path, rows: Path) -> None:
+    log = checkpoint / "sources" / "0" / "2"
+    log.write_text(f'v1\n{{"path": "{rows.as_uri()}/%C3%BC%23;x.jsonl", "timestamp": {READ_AT}, "batchId": 2}}')
+    file(rows / "ü#;x.jsonl", READ_AT)
+    assert files(checkpoint, rows, FileSource(f"{rows}/../rows/")).passed_over() == []
+
+
 def test_a_changed_file_is_refused_with_two_ways_out(checkpoint: Path, rows: Path) -> None:
     changed = rows / "a b.jsonl"
     file(changed, READ_AT + 1000)

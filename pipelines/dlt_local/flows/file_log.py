@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote, urlsplit
 
 _BATCH = re.compile(r"^(\d+)(\.compact)?$")
 
@@ -32,4 +32,4 @@ def _read(file: Path) -> dict[Path, int]:
     # The other sources keep one object of their own here: Kafka its first offsets.
     lines = (line for line in file.read_text().splitlines()[1:] if line.startswith("{"))
     entries = (json.loads(line) for line in lines)
-    return {Path(unquote(urlparse(entry["path"]).path)): entry["timestamp"] for entry in entries if "path" in entry}
+    return {Path(unquote(urlsplit(entry["path"]).path)): entry["timestamp"] for entry in entries if "path" in entry}

@@ -36,7 +36,7 @@ class InputFiles:
     @classmethod
     def of(cls, dataset: str, sources: Iterable[FileSource], checkpoint: Path) -> "InputFiles":
         """List the files of some sources."""
-        return cls(dataset, checkpoint, {source: dict(_listed(Path(source.folder))) for source in sources})
+        return cls(dataset, checkpoint, {source: dict(_listed(_root(source))) for source in sources})
 
     def check_unchanged(self) -> None:
         """Refuse files that were changed after the stream had read them.
@@ -60,6 +60,11 @@ class InputFiles:
         ]
 
 
+def _root(source: FileSource) -> Path:
+    """The folder as Hadoop names it in its log: without `..`."""
+    return Path(os.path.normpath(source.folder))
+
+
 def _listed(folder: Path) -> Iterator[tuple[Path, int]]:
     for path, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not _is_hidden(name)]
@@ -81,8 +86,8 @@ def _is_hidden(name: str) -> bool:
 def _notice(source: FileSource, files: Files, read: Files) -> str:
     if not files:
         return ""
-    newest = max((at for file, at in read.items() if file.is_relative_to(source.folder)), default=0)
-    reasons = [f"{file.relative_to(source.folder)} ({_reason(source, file, at, newest)})" for file, at in files.items()]
+    newest = max((at for file, at in read.items() if file.is_relative_to(_root(source))), default=0)
+    reasons = [f"{file.relative_to(_root(source))} ({_reason(source, file, at, newest)})" for file, at in files.items()]
     return (
         f"{len(files)} {_plural(len(files), 'file')} in {source.folder} {_plural(len(files), 'was', 'were')} not read:"
         f" {_some(sorted(reasons), '; ')}. Move what is data to where it is read, under a name that matches, and take"
@@ -91,7 +96,7 @@ def _notice(source: FileSource, files: Files, read: Files) -> str:
 
 
 def _reason(source: FileSource, file: Path, at: int, newest: int) -> str:
-    between = file.relative_to(source.folder).parts[:-1]
+    between = file.relative_to(_root(source)).parts[:-1]
     # A folder such as `day=1` is a partition of the data, not a subfolder.
     if not source.recursive and any("=" not in part for part in between):
         return "it is in a subfolder, and the stream does not set recursiveFileLookup"
