@@ -175,9 +175,10 @@ def test_a_storage_built_by_lsn_keeps_that_order_or_is_rebuilt(accounted: tuple[
     pipeline.deliver([later])
     with pytest.raises(UpdateFailed, match="SEQUENCING_TYPE_DRIFT") as refused:
         pipeline.update()
-    assert "--full-refresh silver.orders" in str(refused.value)
+    assert "undo the change, or rebuild the target" in str(refused.value)
     assert pipeline.rows("gold.orders", "id", "note") == [(1, "first"), (4, "n")]
-    rebuild = ("silver.orders_decoded", "silver.orders_changes", "silver.orders")
-    pipeline.pipeline().run(full_refresh=rebuild)
+    # Everything that is made of the decoded records: docs/connectors.md lists it.
+    datasets = ("silver.orders_decoded", "silver.orders_changes", "silver.orders_rejects", "silver.orders")
+    pipeline.pipeline().run(full_refresh=datasets)
     pipeline.update()
     assert pipeline.rows("gold.orders", "id", "note") == [(1, "third"), (4, "n")]
