@@ -26,11 +26,11 @@ def sequence(table: TableSpec) -> Column:
     change (or in their place ``total_order`` or ``offset``, where the connector's spec says so); ``operation``;
     ``committed_at``, which never decides: it makes the end of a deleted row's last version a time too.
     """
-    return F.struct(*sequence_columns(table))
+    return F.struct(*_sequence_columns(table))
 
 
-def sequence_columns(table: TableSpec) -> tuple[Column, ...]:
-    """The fields of `sequence`, each under its name there."""
+def _sequence_columns(table: TableSpec) -> tuple[Column, ...]:
+    """The fields of `sequence`."""
     is_auto = table.connector.within_transaction == "auto"
 
     def field(name: str) -> Column:
