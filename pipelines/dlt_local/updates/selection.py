@@ -67,8 +67,8 @@ class Selection:
     def rebuilt(self, graph: Graph) -> tuple[Node, ...]:
         """The datasets that ``rebuild`` builds anew, in order.
 
-        They are the named ones and all that they are made from, up to tables that do not allow a full refresh, then
-        everything that is made from any of those.
+        They are the named ones and all that they are made from within the pipeline, then everything that is made from
+        any of those. A table that reads outside the pipeline, where its rows may be gone, is rebuilt only if it is named.
 
         Raises:
             LocalPipelineError: a name matches no dataset.
@@ -94,11 +94,10 @@ class Selection:
 
 
 def _made_from(node: Node, by_name: Mapping[str, Node]) -> set[str]:
-    """A dataset and all that it is made from, up to tables that do not allow a full refresh."""
-    if not _may_reset(node):
-        return set()
+    """A dataset and all that it is made from within the pipeline, up to tables that do not allow a full refresh."""
     inputs = [by_name[str(name)] for name in node.inputs if str(name) in by_name]
-    return {node.name}.union(*(_made_from(each, by_name) for each in inputs))
+    within = [each for each in inputs if _may_reset(each) and all(flow.inputs for flow in each.flows)]
+    return {node.name}.union(*(_made_from(each, by_name) for each in within))
 
 
 def _named(graph: Graph, name: str) -> list[Node]:
