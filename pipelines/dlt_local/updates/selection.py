@@ -68,7 +68,7 @@ class Selection:
         """The datasets that ``rebuild`` builds anew, in order.
 
         They are the named ones and all that they are made from within the pipeline, then everything that is made from
-        any of those. A table that reads outside the pipeline, where its rows may be gone, is rebuilt only if it is named.
+        any of those. A table that reads outside the pipeline, where rows may be gone, is rebuilt only if it is named.
 
         Raises:
             LocalPipelineError: a name matches no dataset.
