@@ -19,9 +19,6 @@ CONCERNED = "rows.concerned"
 NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 """Lists of the columns in which a null, or that a record lacks, makes it a reject."""
 KEY, KEEPS, TRACKED = "key columns", "history", "tracked columns"
-_REJECTED_FOR_PART = (
-    f"{names.OUTCOME} = '{names.REJECT}' AND startswith({names.MESSAGE}, concat('column ', :part, ': '))"
-)
 _HAS_PART = f"coalesce(map_contains_key({names.UNKNOWN}, :part), false)"
 
 
@@ -40,13 +37,11 @@ def definition(table: TableSpec) -> dict[str, str | list[str]]:
     }
 
 
-def of_decoded(table: TableSpec) -> dict[str, str]:
-    """Table properties of ``silver.<table>_decoded``, which has the rejects as well."""
-    return {PROPERTY: _text(definition(table)), CONCERNED: f"{_HAS_PART} OR ({_REJECTED_FOR_PART})"}
-
-
 def of_changes(table: TableSpec) -> dict[str, str]:
-    """Table properties of ``silver.<table>_changes``."""
+    """Table properties of ``silver.<table>_decoded`` and ``silver.<table>_changes``.
+
+    Records that were rejected for a null stay rejects when the column may be null: a replay decodes them again.
+    """
     return {PROPERTY: _text(definition(table)), CONCERNED: _HAS_PART}
 
 

@@ -15,7 +15,7 @@ def declare(table: TableSpec) -> None:
         table_properties={
             "report.countBy": f"{OUTCOME}, {REASON}",
             "report.rejects": REJECT,
-            **definition.of_decoded(table),
+            **definition.of_changes(table),
         },
         private=True,
     )

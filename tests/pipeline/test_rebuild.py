@@ -116,7 +116,15 @@ def test_a_rebuild_that_fails_leaves_the_old_rows(chain: SmallPipeline) -> None:
     assert chain.table("people") == AFTER
 
 
-@pytest.mark.parametrize("fault", ["cdc.between", "rebuild.built", "rebuild.replacing", "rebuild.replacing:7"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param("cdc.between", marks=pytest.mark.long),
+        "rebuild.built",
+        pytest.param("rebuild.replacing", marks=pytest.mark.long),
+        "rebuild.replacing:7",
+    ],
+)
 def test_a_killed_rebuild_leaves_the_old_rows_or_the_new(chain: SmallPipeline, fault: str) -> None:
     chain.pipeline.run(refresh=["raw"])
     arguments = ("--set", f"rows={chain.rows}", "--rebuild", "people")
@@ -168,7 +176,7 @@ def test_new_parts_and_lost_entries_concern_the_rows_that_the_table_names(spark:
     small = SmallPipeline(tmp_path, spark, "")
 
     def run(definition: dict[str, Any]) -> str:
-        small.write(source.format().replace("DEFINITION = {}", f"DEFINITION = {json.dumps(definition)!r}"))
+        small.write(source.replace("DEFINITION = {}", f"DEFINITION = {json.dumps(definition)!r}"))
         try:
             return small.pipeline.run().state
         except UpdateFailed as failed:

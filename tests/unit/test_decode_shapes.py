@@ -139,7 +139,7 @@ def test_a_union_without_a_value_of_the_type_is_rejected(spark: SparkSession, to
 
 def test_an_envelope_of_an_old_connector_is_an_envelope(spark: SparkSession) -> None:
     old, new = decoded(spark, of_1_x()), decoded(spark, envelope())
-    assert old == Row(**{**new.asDict(), "_transaction_id": None})
+    assert old == Row(**{**new.asDict(), "_transaction_id": None, "_total_order": 0})
 
 
 @pytest.mark.parametrize(("deleted", "op"), [("true", "d"), ("false", "u")])

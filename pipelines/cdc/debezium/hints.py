@@ -14,8 +14,8 @@ _DECIMAL = "^ is not of type (decimal|numeric|money|smallmoney)"
 def of_position(fault: Column, connector: ConnectorSpec) -> Column:
     """The fault of a position, with a hint if its value is nested under its type, as Avro's JSON encoding does.
 
-    >>> evaluate(of_position(F.lit('source.commit_lsn is `{"string":"25:1:1"}`'), orders.connector))
-    'source.commit_lsn is `{"string":"25:1:1"}`; write `shape: avro_json` in the connector spec'
+    >>> evaluate(of_position(F.lit('source.lsn is `{"string":"25:1:1"}`'), orders.connector))
+    'source.lsn is `{"string":"25:1:1"}`; write `shape: avro_json` in the connector spec'
     """
     if connector.shape == "avro_json":
         return fault

@@ -96,7 +96,7 @@ def _restrictions(part: str, before: Sequence[str], after: Sequence[str], known:
             yield Edit(f"{column}: now {part}", Effect.REBUILD, advice)
     for column in before:
         if column not in after:
-            advice = "if records were rejected for it, the run asks for a rebuild, which makes them changes"
+            advice = "records that were rejected for it stay rejects until a replay or a rebuild"
             yield Edit(f"{column}: no longer {part}", Effect.IN_PLACE, advice)
 
 
