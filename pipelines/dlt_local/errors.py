@@ -88,6 +88,9 @@ class FlowError(LocalPipelineError):
 class StorageAltered(FlowError):
     """What an update continues from was lost or altered since the last one; nothing of the dataset is written."""
 
+    def __init__(self, condition: str, dataset: str, message: str, fix: str = "") -> None:
+        super().__init__(condition, dataset, message, fix, is_permanent=True)
+
 
 class ExpectationFailed(FlowError):
     """A row violated an `expect_or_fail` expectation; nothing of the microbatch was committed."""

@@ -23,6 +23,8 @@ MEANINGS = {
     "auto_cdc/default.orders/log/parts.json": ("a part of the auxiliary state", REBUILD),
     "auto_cdc/default.orders/begun.json": ("a part of the auxiliary state", REBUILD),
     "checkpoints/default.orders/first/app.json": ("the identity of flow `first`", REBUILD),
+    "checkpoints/default.orders/first/kafka.json": ("the topics of flow `first`", REBUILD),
+    "rebuild.json": ("a rebuild that was not finished", "delete it, then run the same --rebuild again"),
     "seals/default.orders.json": (
         "how far the auxiliary state of default.orders has come",
         "delete it: the next batch writes it again",

@@ -46,7 +46,7 @@ def _lines(plan: TablePlan, storage: Path) -> Iterator[str]:
         if edit.advice:
             yield f"        {edit.advice}"
     if plan.effect is Effect.REBUILD:
-        yield f"    undo the edit, or run once with --rebuild {names.versions_dataset(plan.table).partition('.')[2]}"
+        yield f"    undo the edit, or run once with --rebuild {plan.table.name}"
         yield f"        builds {', '.join(plan.rebuilt)} anew"
         yield f"        from {names.records_dataset(plan.table)}: {_shown(source(storage, plan.table))}"
 

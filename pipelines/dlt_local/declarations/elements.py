@@ -14,6 +14,8 @@ from dlt_local.names import TableName
 Query = Callable[[], DataFrame]
 Action = Literal["warn", "drop", "fail"]
 TableKind = Literal["streaming table", "materialized view"]
+RESET_ALLOWED = "pipelines.reset.allowed"
+"""The table property of Databricks that forbids a full refresh."""
 ColumnLike = str | Column
 """SQL text, or a column."""
 
@@ -61,6 +63,11 @@ class Table:
     cluster_by: tuple[str, ...] = ()
     spark_conf: Mapping[str, str] = field(default_factory=dict)
     expectations: tuple[Expectation, ...] = ()
+
+    @property
+    def may_reset(self) -> bool:
+        """False if a full refresh or a rebuild is forbidden, because it could lose rows."""
+        return self.table_properties.get(RESET_ALLOWED, "true").strip().lower() != "false"
 
 
 @dataclass(frozen=True)

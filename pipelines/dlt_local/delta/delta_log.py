@@ -49,11 +49,11 @@ def table_id(table: Path) -> str | None:
 
 def identity(table: Path) -> str | None:
     """As `table_id`, also where the latest commits have no checksum: from the nearest earlier one, or from the log."""
-    latest = version(table)
-    for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
+    for commit in _latest_commits(table):
         found = _metadata(table, commit).get("id")
-        if found is None and _log_file(table, commit).exists():
-            found = next((action["metaData"]["id"] for action in actions(table, commit) if "metaData" in action), None)
+        if found is None:
+            kept = _actions_if_kept(table, commit)
+            found = next((action["metaData"]["id"] for action in kept if "metaData" in action), None)
         if found is not None:
             return str(found)
     return None
@@ -110,8 +110,16 @@ def size_in_bytes(table: Path) -> int:
 
 
 def transactions(table: Path) -> dict[str, int]:
-    """The last version that each application id has committed to the table; empty without a checksum."""
-    return {each["appId"]: int(each["version"]) for each in _checksum(table).get("setTransactions", ())}
+    """The last version that each application id (``txnAppId``) has committed, as far as the latest commits tell."""
+    found: dict[str, int] = {}
+    for commit in _latest_commits(table):
+        listed = _checksum(table, commit).get("setTransactions")
+        done = [action["txn"] for action in _actions_if_kept(table, commit) if "txn" in action]
+        for each in done if listed is None else listed:
+            found.setdefault(each["appId"], int(each["version"]))
+        if listed is not None:
+            break
+    return found
 
 
 def file_count(table: Path) -> int:
@@ -171,8 +179,7 @@ def has_rows(table: Path) -> bool:
 
 def newest_commit_with_rows(table: Path) -> Commit | None:
     """The latest commit that added rows; None if the last twenty commits added none."""
-    latest = version(table)
-    for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
+    for commit in _latest_commits(table):
         done = actions(table, commit)
         added = [action["add"] for action in done if action.get("add", {}).get("dataChange")]
         if added:
@@ -211,16 +218,6 @@ def files_added(table: Path, since: int) -> tuple[str, ...] | None:
             if add.get("dataChange"):
                 added.append(add["path"])
     return tuple(added)
-
-
-def last_transaction(table: Path, app_id: str) -> int | None:
-    """The latest transaction of an application (`txnAppId`) among the table's last twenty commits; None without one."""
-    latest = version(table)
-    for commit in range(latest, max(latest - _LOOKED_BACK, -1), -1) if latest is not None else ():
-        for action in actions(table, commit) if _log_file(table, commit).exists() else ():
-            if action.get("txn", {}).get("appId") == app_id:
-                return int(action["txn"]["version"])
-    return None
 
 
 def live_files(table: Path) -> tuple[str, ...] | None:
@@ -264,6 +261,17 @@ def actions(table: Path, commit: int) -> list[dict[str, Any]]:
     """
     text = _log_file(table, commit).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines() if line]
+
+
+def _actions_if_kept(table: Path, commit: int) -> list[dict[str, Any]]:
+    """As `actions`, but empty for a commit that the log no longer has."""
+    return actions(table, commit) if _log_file(table, commit).exists() else []
+
+
+def _latest_commits(table: Path) -> range:
+    """The numbers of the last twenty commits, latest first."""
+    latest = version(table)
+    return range(0) if latest is None else range(latest, max(latest - _LOOKED_BACK, -1), -1)
 
 
 def _log_file(table: Path, commit: int, suffix: str = "json") -> Path:

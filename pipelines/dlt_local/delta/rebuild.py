@@ -47,17 +47,11 @@ class RebuildStorage(Storage):
         return Storage(_folder(self))
 
 
-def begin(storage: Storage, names: Iterable[str]) -> RebuildStorage:
-    """Begin to rebuild these datasets; what an earlier attempt built is discarded."""
-    shutil.rmtree(_folder(storage), ignore_errors=True)
-    return RebuildStorage(storage.root, frozenset(names))
-
-
 def replace(storage: RebuildStorage, tables: Iterable[tuple[TableName, bool]]) -> None:
     """Put what was built in the place of what is stored.
 
     Args:
-        storage: from `begin`.
+        storage: where they were built.
         tables: the datasets, and whether each is private.
     """
     stored = Storage(storage.root)
@@ -70,7 +64,7 @@ def replace(storage: RebuildStorage, tables: Iterable[tuple[TableName, bool]]) -
 
 
 def finish(storage: Storage) -> None:
-    """Finish the replacement that a killed update began; without one, nothing changes."""
+    """Finish the replacement that a killed update began, and discard what one that did not get so far has built."""
     marked = read_json(_marker(storage))
     if marked is not None:
         for built, place in marked["move"]:

@@ -94,7 +94,7 @@ class Storage:
         """The engine's own JSON files, as `write_json` writes them, sorted."""
         patterns = (
             *("progress/*.json", "seals/*.json", "maintenance/*.json", "resets/*.json", "report/history.json"),
-            *("auto_cdc/*/*.json", "auto_cdc/*/*/parts.json", "checkpoints/*/*/app.json", "checkpoints/*/*/once.json"),
+            *("auto_cdc/*/*.json", "auto_cdc/*/*/parts.json", "checkpoints/*/*/*.json", "rebuild.json"),
         )
         return sorted(file for pattern in patterns for file in self.system.glob(pattern))
 
@@ -209,8 +209,11 @@ def _meaning(file: Path) -> tuple[str, str]:
     if "progress" in parents:
         fix = "delete it: the next update continues from the checkpoints and writes it again"
         return f"what the last update of {unquote(file.stem)} has read", fix
+    if file.name == "rebuild.json":
+        return "a rebuild that was not finished", "delete it, then run the same --rebuild again"
     if "checkpoints" in parents:
-        dataset, what = unquote(file.parent.parent.name), f"the identity of flow `{unquote(file.parent.name)}`"
+        of_flow = "the topics of" if file.name.startswith("kafka") else "the identity of"
+        dataset, what = unquote(file.parent.parent.name), f"{of_flow} flow `{unquote(file.parent.name)}`"
     elif "seals" in parents:
         return (
             f"how far the auxiliary state of {unquote(file.stem)} has come",

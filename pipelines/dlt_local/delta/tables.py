@@ -141,7 +141,8 @@ def reshaping(frame: DataFrame, table: Table, schema: StructType) -> DataFrameWr
     """
     if table.schema is not None and any(is_generated(field) or not field.nullable for field in schema.fields):
         message = "its schema has changed, and NOT NULL or generated columns can only be set when a table is created"
-        raise FlowError("SCHEMA_CHANGED", str(table.name), message, f"rebuild it with --rebuild {table.name}")
+        fix = f"rebuild it with --rebuild {table.name}"
+        raise FlowError("SCHEMA_CHANGED", str(table.name), message, fix, is_permanent=True)
     declared = {field.name.lower(): field for field in schema.fields}
     described = [
         F.col(quote(name)).alias(name, metadata={"comment": comment}) if comment else F.col(quote(name))

@@ -120,8 +120,7 @@ class Checkpoint:
         return metrics + FlowMetrics(batches=1)
 
     def _last(self, part: str) -> int:
-        """The last batch in ``offsets`` or ``commits``, -1 where there is none."""
-        return max((int(file.name) for file in (self.folder / part).glob("*") if file.name.isdigit()), default=-1)
+        return last_batch(self.folder / part)
 
     def _query_id_if_intact(self) -> str | None:
         try:
@@ -142,6 +141,11 @@ class Checkpoint:
         message = f"flow `{self.flow}` had its checkpoint at {self.folder}, {what}"
         fix = f"restore it, or rebuild the table with --rebuild {self.dataset}"
         return StorageAltered(condition, self.dataset, message, fix)
+
+
+def last_batch(log: Path) -> int:
+    """The last batch in a checkpoint's folder ``offsets`` or ``commits``, -1 where there is none."""
+    return max((int(file.name) for file in log.glob("*") if file.name.isdigit()), default=-1)
 
 
 def checkpoints(node: Node, storage: Storage) -> dict[str, Checkpoint]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dlt_local.errors import FlowError, StorageAltered
+from dlt_local.errors import FlowError
 from dlt_local.flows.outcomes import FlowMetrics, Update
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability.progress import Progress
@@ -58,8 +58,7 @@ class CumulativeProgress:
 
 def is_permanent(error: Exception) -> bool:
     """False for errors that may pass, such as a restarting broker or a full disk."""
-    is_lasting = isinstance(error, StorageAltered) or (isinstance(error, FlowError) and error.is_permanent)
-    return is_lasting or not isinstance(error, FlowError) or error.condition == "SCHEMA_CHANGED"
+    return not isinstance(error, FlowError) or error.is_permanent
 
 
 class Retries:

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dlt_local.declarations.elements import Sink, Table
+from dlt_local.declarations.elements import RESET_ALLOWED, Sink, Table
 from dlt_local.errors import DeclarationError, LocalPipelineError, did_you_mean
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.names import TableName, table_name
-
-_RESET_ALLOWED = "pipelines.reset.allowed"
 
 
 @dataclass(frozen=True)
@@ -104,9 +102,7 @@ def _named(graph: Graph, name: str) -> list[Node]:
     wanted = name.lower()
     found = [node for node in graph.tables if wanted in (node.name.lower(), node.name.lower().rpartition(".")[2])]
     if not found:
-        known = [alias for node in graph.tables for alias in (node.name, node.name.rpartition(".")[2])]
-        message = f"the pipeline has no dataset {name}{did_you_mean(name, known)}"
-        raise LocalPipelineError(message)
+        raise _unknown(graph, name)
     return found
 
 
@@ -117,7 +113,7 @@ def _check_rebuild(node: Node, full_refresh: Sequence[str]) -> None:
             "REBUILD_REACHES_SINK", message, node.dataset.location, f"accept that with --full-refresh {node.name}"
         )
     if not _may_reset(node):
-        message = f"{node.name} reads a dataset that is rebuilt, and has {_RESET_ALLOWED}=false"
+        message = f"{node.name} reads a dataset that is rebuilt, and has {RESET_ALLOWED}=false"
         fix = "remove the property, or have it read a table that is not rebuilt"
         raise DeclarationError("RESET_NOT_ALLOWED", message, node.dataset.location, fix)
 
@@ -126,19 +122,21 @@ def _find(graph: Graph, name: str, schema: str) -> Node:
     full = str(table_name(name, schema)).lower()
     node = next((n for n in graph.tables if n.name.lower() in (full, name.lower())), None)
     if node is None:
-        message = f"the pipeline has no dataset {name}{did_you_mean(name, [n.name for n in graph.tables])}"
-        raise LocalPipelineError(message)
+        raise _unknown(graph, name)
     return node
 
 
+def _unknown(graph: Graph, name: str) -> LocalPipelineError:
+    known = [alias for node in graph.tables for alias in (node.name, node.name.rpartition(".")[2])]
+    return LocalPipelineError(f"the pipeline has no dataset {name}{did_you_mean(name, known)}")
+
+
 def _may_reset(node: Node) -> bool:
-    if not isinstance(node.dataset, Table):
-        return True
-    return node.dataset.table_properties.get(_RESET_ALLOWED, "true").strip().lower() != "false"
+    return not isinstance(node.dataset, Table) or node.dataset.may_reset
 
 
 def _check_reset(node: Node) -> None:
     if not _may_reset(node):
-        message = f"{node.name} has {_RESET_ALLOWED}=false, because a full refresh could lose rows"
+        message = f"{node.name} has {RESET_ALLOWED}=false, because a full refresh could lose rows"
         fix = "leave it out of the selection, or remove the property"
         raise DeclarationError("RESET_NOT_ALLOWED", message, node.dataset.location, fix)

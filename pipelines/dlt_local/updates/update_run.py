@@ -94,7 +94,7 @@ class UpdateRun:
             self._reset(selected.reset)
             self._events.defined(selected.run)
             self._give_notices(current, selected)
-            storage = rebuild.begin(pipeline.storage, [node.name for node in selected.rebuilt])
+            storage = RebuildStorage(pipeline.storage.root, frozenset(node.name for node in selected.rebuilt))
             update = self._run_datasets(current, selected, storage)
             self._replace_rebuilt(selected.rebuilt, storage, current, update)
             table_maintenance.maintain(pipeline, current, update, self._events)

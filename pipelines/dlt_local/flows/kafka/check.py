@@ -12,7 +12,6 @@ from dlt_local.flows.kafka.gaps import Gap, Topic
 from dlt_local.graph.stream_sources import KafkaSource
 from dlt_local.spark import jvm
 
-_RESET_ALLOWED = "pipelines.reset.allowed"
 _PATIENCE = {
     "default.api.timeout.ms": "15000",
     "request.timeout.ms": "10000",
@@ -82,8 +81,8 @@ def _is_written(run: FlowRun, batch: int) -> bool:
     table = run.node.dataset
     if not isinstance(table, Table) or run.flow.changes is not None:
         return False
-    written = delta_log.last_transaction(run.update.path(table.name), run.checkpoint.query_id())
-    return written is not None and written >= batch
+    written = delta_log.transactions(run.update.path(table.name))
+    return written.get(run.checkpoint.query_id(), -1) >= batch
 
 
 def _is_accepted(run: FlowRun) -> bool:
@@ -93,7 +92,7 @@ def _is_accepted(run: FlowRun) -> bool:
 
 def _may_rebuild(run: FlowRun) -> bool:
     table = run.node.dataset
-    return isinstance(table, Table) and table.table_properties.get(_RESET_ALLOWED, "true").strip().lower() != "false"
+    return isinstance(table, Table) and table.may_reset
 
 
 def _ids(known: Mapping[str, Any]) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dlt_local.delta.storage import read_json, write_json
+from dlt_local.flows.checkpoint import last_batch
 from dlt_local.flows.kafka.gaps import Positions
 
 _COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
@@ -29,11 +30,11 @@ def read(checkpoint: Path, is_written: Callable[[int], bool]) -> Progress | None
         checkpoint: its folder.
         is_written: True for a batch that is in the target, although its commit is not in the checkpoint.
     """
-    batch = _latest(checkpoint / "offsets")
+    batch = last_batch(checkpoint / "offsets")
     if batch < 0:
         first = _first_offsets(checkpoint)
         return Progress(-1, first) if first else None
-    if _latest(checkpoint / "commits") < batch and not is_written(batch):
+    if last_batch(checkpoint / "commits") < batch and not is_written(batch):
         before = _offsets(checkpoint, batch - 1) if batch else _first_offsets(checkpoint)
         return Progress(batch, before)
     return Progress(batch, _offsets(checkpoint, batch))
@@ -86,10 +87,6 @@ def _known(checkpoint: Path) -> Path:
 
 def _marker(checkpoint: Path) -> Path:
     return checkpoint / "kafka-move.json"
-
-
-def _latest(log: Path) -> int:
-    return max((int(file.name) for file in log.glob("*") if file.name.isdigit()), default=-1)
 
 
 def _lines(checkpoint: Path, batch: int) -> list[str]:
