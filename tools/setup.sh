@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Creates .venv from requirements.txt and fetches Spark's jars. Every make target starts with it; if everything exists,
-# it takes less than a second. A missing prerequisite is reported in one line before anything is changed.
+# it takes less than a second. A missing prerequisite is reported before anything is changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 made_of=.venv/made-of
@@ -38,16 +38,19 @@ find_python() {
 }
 
 check_java() {
-  local how="install one (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) or let\
+  local how="
+  fix: install one (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) or let\
  JAVA_HOME point at it"
+  local needed="JAVA_MISSING
+  Java 17 or newer is needed:"
   local java version
   java="${JAVA_HOME:+$JAVA_HOME/bin/java}"
   java="${java:-$(command -v java || true)}"
-  [ -n "$java" ] || stop "Java 17 or newer is needed: no java on PATH and JAVA_HOME is not set; $how"
-  [ -x "$java" ] || stop "Java 17 or newer is needed: $java does not exist; $how"
+  [ -n "$java" ] || stop "$needed no java on PATH and JAVA_HOME is not set$how"
+  [ -x "$java" ] || stop "$needed $java does not exist$how"
   # Java 8 calls itself 1.8
   version=$("$java" -version 2>&1 | sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p' || true)
-  [ "${version:-0}" -ge 17 ] || stop "Java 17 or newer is needed: $java is Java ${version:-of no known version}; $how"
+  [ "${version:-0}" -ge 17 ] || stop "$needed $java is Java ${version:-of no known version}$how"
 }
 
 make_environment() {

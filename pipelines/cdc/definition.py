@@ -19,6 +19,8 @@ CONCERNED = "rows.concerned"
 NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 """Lists of the columns in which a null, or that a record lacks, makes it a reject."""
 KEY, KEEPS, TRACKED = "key columns", "history", "tracked columns"
+ORDER = "order within a transaction"
+"""`within_transaction`: each of its values makes a sequence of another type."""
 _HAS_PART = f"coalesce(map_contains_key({names.UNKNOWN}, :part), false)"
 
 
@@ -56,6 +58,7 @@ def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
         KEY: ", ".join(sorted(table.key)),
         KEEPS: "every version" if table.history else "current rows",
         TRACKED: ", ".join(sorted(table.track)) if table.history and table.track else "all columns",
+        ORDER: table.connector.within_transaction,
     }
 
 

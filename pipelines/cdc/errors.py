@@ -52,6 +52,18 @@ class Condition(Enum):
     NO_TABLES = "warning: a connector has no tables"
 
 
+class RunCondition(Enum):
+    """Everything else for which a run or a command of `python -m cdc` stops; the value states when."""
+
+    UNKNOWN_SOURCE = "`cdc.source` is not set, or is neither `kafka` nor `capture:<folder>`"
+    BAD_KAFKA_OPTIONS = "`cdc.kafka.options` is not a JSON object of strings"
+    BAD_GAPS_SETTING = "`cdc.gaps` is neither true, nor false, nor a number of offsets"
+    BAD_REPLAY_NAME = "`cdc.replay_rejects` is not a name of letters, digits and underscores"
+    NOT_A_RECORD = "a line of a capture file is not a record as `kcat -C -J` prints it"
+    NOT_A_CAPTURE = "a file given to `scaffold` or `check --records` is not a capture"
+    NOT_A_CONNECTOR_CONFIG = "a file given to `check-connector` is not a connector's configuration"
+
+
 @dataclass(frozen=True, order=True)
 class Location:
     """A place in a file. Lines and columns start at 1; line 0 means the file or folder as a whole."""
@@ -90,6 +102,18 @@ class Diagnostic:
 
 class CdcError(Exception):
     """Root of every error that cdc raises."""
+
+
+class RunError(CdcError, ValueError):
+    """A setting, a capture or another file that cannot be used.
+
+    Attributes:
+        condition: its condition.
+    """
+
+    def __init__(self, condition: RunCondition, place: str, message: str, fix: str) -> None:
+        self.condition = condition
+        super().__init__(f"{condition.name}  {place}\n  {message}\n  fix: {fix}")
 
 
 class SpecError(CdcError):

@@ -6,7 +6,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from cdc.errors import CdcError
+from cdc.errors import RunCondition, RunError
 from cdc.spec.model import TableSpec
 
 SETTING = "cdc.gaps"
@@ -14,13 +14,16 @@ _DATA_LOSS = "cdc.kafka.failOnDataLoss"
 _PARTITION = ("topic", "partition")
 
 
-class BadGapsSetting(CdcError, ValueError):
+class BadGapsSetting(RunError):
     """``cdc.gaps`` is neither true, nor false, nor a number."""
 
     def __init__(self, value: str) -> None:
         super().__init__(
-            f"{SETTING} is `{value}`.\n  fix: set it to `true`, to `false`, or to the least number of missing offsets"
-            " that counts: 2 leaves out the markers of a producer's transactions."
+            RunCondition.BAD_GAPS_SETTING,
+            SETTING,
+            f"the value is `{value}`",
+            "set it to `true`, to `false`, or to the least number of missing offsets that counts: 2 leaves out the"
+            " markers of a producer's transactions.",
         )
 
 

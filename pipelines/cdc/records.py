@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium.json_texts import ANY_LENGTH
-from cdc.errors import CdcError
+from cdc.errors import RunCondition, RunError
 from cdc.spec.model import TableSpec
 
 _CAPTURE = "capture:"
@@ -78,25 +78,29 @@ _KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
 _KAFKA_FIXED = {"includeHeaders": "true"}
 
 
-class UnknownSource(CdcError, ValueError):
+class UnknownSource(RunError):
     """``cdc.source`` is not set, or is not a known source."""
 
     def __init__(self, source: str | None) -> None:
         self.source = source
-        state = "is not set" if source is None else f"is `{source}`"
         super().__init__(
-            f"cdc.source {state}.\n  fix: set it in the pipeline's configuration to `kafka`, together with"
-            " cdc.kafka.bootstrap.servers, or to `capture:<folder>`."
+            RunCondition.UNKNOWN_SOURCE,
+            "cdc.source",
+            "the setting is missing" if source is None else f"the value is `{source}`",
+            "set it in the pipeline's configuration to `kafka`, together with cdc.kafka.bootstrap.servers, or to"
+            " `capture:<folder>`.",
         )
 
 
-class BadKafkaOptions(CdcError, ValueError):
+class BadKafkaOptions(RunError):
     """``cdc.kafka.options`` is not a JSON object of strings."""
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            f"cdc.kafka.options is `{text}`.\n  fix: write a JSON object of strings, such as"
-            ' {"kafka.sasl.mechanism": "PLAIN"}.'
+            RunCondition.BAD_KAFKA_OPTIONS,
+            "cdc.kafka.options",
+            f"the value is `{text}`",
+            'write a JSON object of strings, such as {"kafka.sasl.mechanism": "PLAIN"}.',
         )
 
 
@@ -174,7 +178,10 @@ def records_of_lines(lines: DataFrame, topic: str) -> DataFrame:
 
 
 def _checked(line: Column, text: Column, file: Column) -> Column:
-    """The line; one that is not a record fails the update: skipping it would silently lose a change."""
+    """The line; one that is not a record fails the update: skipping it would silently lose a change.
+
+    The message is one line: of an error in a query only the first one is shown.
+    """
     is_record = (
         line.getField(_DAMAGED).isNull()
         & line.getField("topic").isNotNull()
@@ -184,11 +191,11 @@ def _checked(line: Column, text: Column, file: Column) -> Column:
         & _is_readable(line.getField("payload_base64"))
     )
     message = F.concat(
-        F.lit("NOT_A_RECORD  "),
+        F.lit(f"{RunCondition.NOT_A_RECORD.name}  "),
         file,
-        F.lit("\n  a line of this capture is not a record as `kcat -C -J` prints it: "),
+        F.lit(": a line of this capture is not a record as `kcat -C -J` prints it: "),
         F.substring(text, 1, 200),
-        F.lit("\n  fix: repair or remove the line, or move the file out of the capture folder; then run again."),
+        F.lit("; fix: repair or remove the line, or move the file out of the capture folder, then run again"),
     )
     return F.when(is_record, line).otherwise(F.raise_error(message))
 

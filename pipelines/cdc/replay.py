@@ -7,20 +7,23 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium.decode import changes
-from cdc.errors import CdcError
+from cdc.errors import RunCondition, RunError
 from cdc.spec.model import TableSpec
 
 SETTING = "cdc.replay_rejects"
 _NAME = re.compile(r"\w{1,60}", re.ASCII)
 
 
-class BadReplay(CdcError, ValueError):
+class BadReplay(RunError):
     """The value of ``cdc.replay_rejects`` is not a name."""
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            f"{SETTING} is `{text}`.\n  fix: write a name of at most 60 letters, digits and underscores that no"
-            " earlier replay had, such as 2026_11_21."
+            RunCondition.BAD_REPLAY_NAME,
+            SETTING,
+            f"the value is `{text}`",
+            "write a name of at most 60 letters, digits and underscores that no earlier replay had, such as"
+            " 2026_11_21.",
         )
 
 

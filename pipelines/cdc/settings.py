@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cdc.errors import CdcError, near_match
+from cdc.errors import CdcError, Condition, near_match
 from cdc.records import KAFKA_SETTINGS
 
 _PREFIX = "cdc."
@@ -34,7 +34,7 @@ class SettingFault:
     def __str__(self) -> str:
         """Three lines, as the faults of a conf folder have."""
         near = f" (did you mean `{self.near_match}`?)" if self.near_match else ""
-        return f"UNKNOWN_SETTING  {self.name}\n  {self.detail}{near}\n  fix: {self.fix}"
+        return f"{Condition.UNKNOWN_SETTING.name}  {self.name}\n  {self.detail}{near}\n  fix: {self.fix}"
 
 
 class UnknownSetting(CdcError, ValueError):

@@ -9,38 +9,6 @@ class LocalPipelineError(Exception):
     """Base class of every error of the local engine."""
 
 
-class JavaMissing(LocalPipelineError):
-    """No Java 17 or newer on this machine."""
-
-    _HOW = (
-        "install one (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) "
-        "or let JAVA_HOME point at it"
-    )
-
-    @classmethod
-    def from_absence(cls, path: str | None) -> "JavaMissing":
-        """No java at ``path`` below $JAVA_HOME, or, if that is not set, on PATH."""
-        where = f"{path} does not exist" if path else "no java on PATH and JAVA_HOME is not set"
-        return cls(f"Java 17 or newer is needed: {where}; {cls._HOW}")
-
-    @classmethod
-    def from_version(cls, path: str, version: str) -> "JavaMissing":
-        """The java at ``path`` is too old."""
-        return cls(f"Java 17 or newer is needed: {path} is Java {version}; {cls._HOW}")
-
-
-class JarsNotFetched(LocalPipelineError):
-    """Ivy could not resolve or fetch the jars."""
-
-    def __init__(self, configuration: str, output: str) -> None:
-        failures = [line.strip() for line in output.splitlines() if "UNRESOLVED" in line or "not found" in line]
-        detail = "\n  ".join(failures[:10] or output.splitlines()[-10:])
-        super().__init__(
-            f"the jars of `{configuration}` (ivy.xml) could not be fetched from Maven:\n  {detail}\n"
-            "fix: check the network, or the Maven mirror that Ivy is configured to use, then try again"
-        )
-
-
 @dataclass(frozen=True)
 class SourceLocation:
     """The place where a dataset or flow is declared."""
@@ -63,8 +31,7 @@ class DeclarationError(LocalPipelineError):
     def __init__(self, condition: str, message: str, location: SourceLocation | None = None, fix: str = "") -> None:
         self.condition = condition
         self.location = location
-        where = f"  {location}" if location else ""
-        super().__init__(f"{condition}{where}\n  {message}" + (f"\n  fix: {fix}" if fix else ""))
+        super().__init__(_text(condition, str(location or ""), message, fix))
 
 
 class FlowError(LocalPipelineError):
@@ -82,7 +49,7 @@ class FlowError(LocalPipelineError):
         self.condition = condition
         self.dataset = dataset
         self.is_permanent = is_permanent
-        super().__init__(f"{condition}  {dataset}\n  {message}" + (f"\n  fix: {fix}" if fix else ""))
+        super().__init__(_text(condition, dataset, message, fix))
 
 
 class StorageAltered(FlowError):
@@ -94,6 +61,59 @@ class StorageAltered(FlowError):
 
 class ExpectationFailed(FlowError):
     """A row violated an `expect_or_fail` expectation; nothing of the microbatch was committed."""
+
+
+class SetupError(LocalPipelineError):
+    """An error outside of declarations and flows: in the machine, the storage or the command line.
+
+    Attributes:
+        condition: the name of the error condition.
+    """
+
+    def __init__(self, condition: str, place: object, message: str, fix: str = "") -> None:
+        self.condition = condition
+        super().__init__(_text(condition, str(place), message, fix))
+
+
+class JavaMissing(SetupError):
+    """No Java 17 or newer on this machine."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            "JAVA_MISSING",
+            "",
+            f"Java 17 or newer is needed: {what}",
+            "install one (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) "
+            "or let JAVA_HOME point at it",
+        )
+
+    @classmethod
+    def from_absence(cls, path: str | None) -> "JavaMissing":
+        """No java at ``path`` below $JAVA_HOME, or, if that is not set, on PATH."""
+        return cls(f"{path} does not exist" if path else "no java on PATH and JAVA_HOME is not set")
+
+    @classmethod
+    def from_version(cls, path: str, version: str) -> "JavaMissing":
+        """The java at ``path`` is too old."""
+        return cls(f"{path} is Java {version}")
+
+
+class JarsNotFetched(SetupError):
+    """Ivy could not resolve or fetch the jars."""
+
+    def __init__(self, configuration: str, output: str) -> None:
+        failures = [line.strip() for line in output.splitlines() if "UNRESOLVED" in line or "not found" in line]
+        detail = "\n    ".join(failures[:10] or output.splitlines()[-10:])
+        super().__init__(
+            "JARS_NOT_FETCHED",
+            "",
+            f"the jars of `{configuration}` (ivy.xml) could not be fetched from Maven:\n    {detail}",
+            "check the network, or the Maven mirror that Ivy is configured to use, then try again",
+        )
+
+
+def _text(condition: str, place: str, message: str, fix: str) -> str:
+    return f"{condition}{f'  {place}' if place else ''}\n  {message}" + (f"\n  fix: {fix}" if fix else "")
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import SetupError
 
 OWN_PREFIX = "__dlt_local_"
 """Prefix of every column that the engine adds on the way; no column of a user's dataset may have it."""
@@ -18,12 +18,12 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 _NAME = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 
-class InvalidName(LocalPipelineError):
+class InvalidName(SetupError):
     """A text that is no name of a dataset."""
 
     def __init__(self, name: str, what: str) -> None:
         self.what = f"{name!r} is no name of a dataset: {what}"
-        super().__init__(f"INVALID_DATASET_NAME\n  {self.what}\n  fix: {NAME_FIX}")
+        super().__init__("INVALID_DATASET_NAME", "", self.what, NAME_FIX)
 
 
 NAME_FIX = "write it as `table` or `schema.table`, and quote a part that has a dot in it: schema.`my.table`"

@@ -12,7 +12,6 @@ def declare(table: TableSpec) -> None:
     @dp.table(
         name=rejects_dataset(table),
         comment=f"Records of {table.topic} that could not be decoded, and why",
-        table_properties={"report.countBy": "reason"},
     )
     def rejected_records():
         return rejects(spark.readStream.table(decoded_dataset(table)), table)

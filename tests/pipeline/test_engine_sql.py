@@ -65,7 +65,9 @@ CLUSTER BY AUTO
 AS WITH named AS (SELECT name FROM people) SELECT name, count(*) AS whatever FROM named GROUP BY name;
 
 CREATE LIVE TABLE older AS SELECT max(id) AS most FROM live.people;
-CREATE PRIVATE MATERIALIZED VIEW hidden AS SELECT 1 AS one
+CREATE PRIVATE MATERIALIZED VIEW hidden AS SELECT 1 AS one;
+CREATE PRIVATE STREAMING TABLE staged;
+CREATE FLOW into_staged AS INSERT INTO staged BY NAME SELECT id FROM STREAM(raw)
 """
 
 
@@ -99,7 +101,9 @@ def test_the_common_statements_run(small: SmallPipeline) -> None:
     assert sorted(row["id"] for row in small.table("both")) == [1, 1, 2, 2, 3, 99]
     assert {row["name"]: row["n"] for row in small.table("gold.counted")} == {"a": 1, "b": 1, "low": 1, None: 2}
     assert small.table("older") == [{"most": 3}]
-    assert not (small.pipeline.storage.root / "tables/default/hidden").exists()
+    for private in ("hidden", "staged"):
+        assert small.table(private)
+        assert not (small.pipeline.storage.root / "tables/default" / private).exists()
 
     people = DeltaTable(str(small.pipeline.storage.root / "tables/default/people"))
     assert people.metadata().description == "It's people"

@@ -97,7 +97,7 @@ def test_rejects_that_no_replay_could_decode_stay_open(replays: tuple[Tables, Ta
 def test_a_replay_with_an_unusable_name_is_refused(spark: SparkSession, name: str) -> None:
     spark.conf.set("cdc.replay_rejects", name)
     try:
-        with pytest.raises(BadReplay, match=r"cdc\.replay_rejects is"):
+        with pytest.raises(BadReplay, match=r"BAD_REPLAY_NAME  cdc\.replay_rejects"):
             replay(spark)
     finally:
         spark.conf.unset("cdc.replay_rejects")

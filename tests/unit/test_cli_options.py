@@ -100,9 +100,9 @@ def test_run_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     nothing = invoke("run")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert nothing.stderr.startswith("no pipeline is given\n  fix: ")
+    assert nothing.stderr.startswith("NO_PIPELINE_GIVEN\n  no pipeline is given\n  fix: ")
     no_storage = invoke("run", "--source", "a.py")
-    assert (no_storage.exit_code, no_storage.stderr[:24]) == (1, "no storage folder is giv")
+    assert (no_storage.exit_code, no_storage.stderr.split()[0]) == (1, "NO_STORAGE_GIVEN")
 
 
 def test_bundle_errors_are_shown_once_and_without_a_traceback(tmp_path: Path) -> None:
@@ -129,4 +129,4 @@ def test_a_pair_needs_an_equals_sign(option: str) -> None:
 
 def test_a_missing_event_log_is_reported(tmp_path: Path) -> None:
     result = invoke("events", "--storage", tmp_path)
-    assert (result.exit_code, result.stderr) == (1, f"no update has run on {tmp_path}\n")
+    assert (result.exit_code, result.stderr.partition("\n")[0]) == (1, f"NO_UPDATE  {tmp_path}")

@@ -60,6 +60,6 @@ def test_another_setting_is_refused(spark: SparkSession, value: str) -> None:
     with pytest.raises(BadGapsSetting) as refused:
         smallest_gap(session)
     assert str(refused.value) == (
-        f"cdc.gaps is `{value}`.\n  fix: set it to `true`, to `false`, or to the least number of missing offsets that"
-        " counts: 2 leaves out the markers of a producer's transactions."
+        f"BAD_GAPS_SETTING  cdc.gaps\n  the value is `{value}`\n  fix: set it to `true`, to `false`, or to the least"
+        " number of missing offsets that counts: 2 leaves out the markers of a producer's transactions."
     )

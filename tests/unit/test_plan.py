@@ -105,6 +105,25 @@ def test_a_new_not_null_column_is_refused_with_the_way_out(tmp_path: Path) -> No
     assert edit.advice == "declare it nullable: earlier records lack it, and would be rejects"
 
 
+@pytest.mark.parametrize("order", ["auto", "total_order", "arrival"])
+def test_another_order_within_a_transaction_needs_a_rebuild(tmp_path: Path, order: str) -> None:
+    connector = "{{topic_prefix: shopserver, within_transaction: {}}}"
+    before = stored(one_table(tmp_path / "old", SPEC, connector=connector.format("lsn")))
+    now = one_table(tmp_path / "new", SPEC, connector=connector.format(order))
+    (edit,) = plan(now, before).edits
+    assert (edit.text, edit.effect) == (f"order within a transaction: lsn -> {order}", Effect.REBUILD)
+    # A storage of before does not know its order, which is no edit.
+    unknown = {part: value for part, value in before.items() if part != definition.ORDER}
+    assert plan(now, unknown).effect is Effect.NONE
+
+
+def test_an_append_only_table_has_no_order(tmp_path: Path) -> None:
+    log = SPEC.replace("key: [id]", "append_only: true")
+    before = json.loads(definition.of_changes(one_table(tmp_path / "old", log))[definition.PROPERTY])
+    connector = "{topic_prefix: shopserver, within_transaction: lsn}"
+    assert plan(one_table(tmp_path / "new", log, connector=connector), before).effect is Effect.NONE
+
+
 def test_columns_of_a_composite_key_may_change_places(tmp_path: Path) -> None:
     both = SPEC.replace("[id]", "[id, total]")
     before = stored(one_table(tmp_path / "old", both))

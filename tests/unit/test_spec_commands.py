@@ -12,6 +12,7 @@ import yaml
 from click.testing import CliRunner, Result
 from tests.support.conf_folder import write_conf
 
+from cdc import definition
 from cdc.__main__ import cdc
 from cdc.spec.load import load_tables
 
@@ -114,7 +115,7 @@ def test_scaffold_writes_a_folder_that_loads_and_keeps_existing_files(tmp_path: 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "no schema-change record"), ("{}\n{not json\n", "c.jsonl:2: the line is not JSON")],
+    [("", "no schema-change record"), ("{}\n{not json\n", "c.jsonl:2\n  the line is not JSON")],
     ids=["nothing there", "no JSON"],
 )
 def test_scaffold_reports_why_it_has_nothing_to_write(tmp_path: Path, text: str, message: str) -> None:
@@ -200,7 +201,7 @@ def test_without_sqlglot_only_the_check_of_sql_is_left_out(tmp_path: Path, monke
     assert run("check", conf).exit_code == 0
 
 
-def test_three_hundred_tables_are_checked_in_seconds(tmp_path: Path) -> None:
+def test_three_hundred_tables_are_checked_and_planned_in_seconds(tmp_path: Path) -> None:
     columns = "".join(f'  c{i}: {{type: "decimal(18,2)", rename: d{i}}}\n  e{i}: nvarchar(80)\n' for i in range(15))
     table = f"key: [id]\ncolumns:\n  id: int\n{columns}expectations: {{a: d1 > 0, b: e1 is not null}}\n"
     files = {f"tables/shop/t{i}.yml": f"table: shop.dbo.t{i}\n{table}" for i in range(300)}
@@ -209,6 +210,17 @@ def test_three_hundred_tables_are_checked_in_seconds(tmp_path: Path) -> None:
     result = run("check", conf)
     assert result.output.endswith("300 tables of 1 connector, no faults\n")
     # A little over one second of one core; the rest is for slower machines.
+    assert time.process_time() - started < 6
+    for table in load_tables(conf):
+        stored = {"metadata": {"configuration": definition.of_versions(table)}}
+        log = tmp_path / "storage" / "tables" / "silver" / table.name / "_delta_log"
+        log.mkdir(parents=True)
+        (log / f"{0:020d}.json").write_text("{}", encoding="utf-8")
+        (log / f"{0:020d}.crc").write_text(json.dumps(stored), encoding="utf-8")
+    started = time.process_time()
+    planned = run("plan", conf, "--storage", tmp_path / "storage")
+    assert planned.output == "".join(f"{table.name}: unchanged\n" for table in load_tables(conf))
+    # Two loads: one of the command, one of this test.
     assert time.process_time() - started < 6
 
 

@@ -125,13 +125,13 @@ VALUE = json.dumps({"op": "c", "source": {}, "after": {}})
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"{}"), "c.jsonl: the file is compressed (gzip)\n  fix: decompress it first."),
-        (b"\xff\xfe{", "c.jsonl: the file is not text (byte 1 is not UTF-8)"),
-        (b'{\n "topic": 1}', "c.jsonl:1: the line is not JSON (Expecting property name"),
-        (b"[1]", "c.jsonl:1: the line is a list, not a record"),
-        (f"\n{VALUE}\n".encode(), "c.jsonl:2: these are the values of records without their topics, as kcat prints"),
-        (b'{"name": "x", "config": {"connector.class": "y"}}', "c.jsonl:1: this is a connector's configuration"),
-        (b'{"a": 1, "b": 2}', "c.jsonl:1: a record has a `topic`; this line has `a`, `b`"),
+        (gzip.compress(b"{}"), "c.jsonl\n  the file is compressed (gzip)\n  fix: decompress it first, or"),
+        (b"\xff\xfe{", "c.jsonl\n  the file is not text (byte 1 is not UTF-8)"),
+        (b'{\n "topic": 1}', "c.jsonl:1\n  the line is not JSON (Expecting property name"),
+        (b"[1]", "c.jsonl:1\n  the line is a list, not a record"),
+        (f"\n{VALUE}\n".encode(), "c.jsonl:2\n  these are the values of records without their topics, as kcat prints"),
+        (b'{"name": "x", "config": {"connector.class": "y"}}', "c.jsonl:1\n  this is a connector's configuration"),
+        (b'{"a": 1, "b": 2}', "c.jsonl:1\n  a record has a `topic`; this line has `a`, `b`"),
         (b'{"topic": "shop.dbo.x", "payload": null}', "the captures have records of: shop.dbo.x"),
     ],
     ids=["gzip", "binary", "pretty JSON", "list", "values only", "connector", "anything", "no schema"],
@@ -143,6 +143,29 @@ def test_a_file_that_is_no_capture_is_told_what_it_is(tmp_path: Path, content: b
     assert result.exit_code == 1
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_a_compressed_capture_is_read_as_a_pipeline_reads_it(tmp_path: Path) -> None:
+    lines = "\n".join(
+        json.dumps(change(f"shopserver.shop.dbo.{name}", f"shop.dbo.{name}", block=True)) for name in "ab"
+    )
+    # A file may be made of several that were compressed.
+    compressed = gzip.compress(lines[:40].encode()) + gzip.compress(lines[40:].encode())
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "c.jsonl.gz").write_bytes(compressed)
+    (tmp_path / "c.jsonl.bz2").write_bytes(b"not read")
+    found = scaffold(tmp_path)
+    assert (found.exit_code, found.output.count("table: shop.dbo.")) == (0, 2)
+    assert scaffold(tmp_path / "day=1" / "c.jsonl.gz").output == found.output
+
+
+@pytest.mark.parametrize("content", [gzip.compress(b"{}")[:-4], gzip.compress(b"{}")[:4] + b"xx", b"{}"])
+def test_a_damaged_compressed_capture_is_told_so(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "c.jsonl.gz").write_bytes(content)
+    found = scaffold(tmp_path)
+    assert found.exit_code == 1
+    assert "c.jsonl.gz\n  the file's name ends in .gz, but it cannot be decompressed (" in found.output
+    assert "Traceback" not in found.output
 
 
 def test_a_folder_without_captures_is_told_so(tmp_path: Path) -> None:

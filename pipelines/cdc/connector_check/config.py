@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cdc.errors import CdcError
+from cdc.errors import RunCondition, RunError
 from cdc.spec.secrets import looks_secret, names_secret
 
 DEFAULTS: Mapping[str, str] = {
@@ -36,7 +36,7 @@ DEFAULTS: Mapping[str, str] = {
 """Effective values of settings that a configuration does not have."""
 
 
-class UnreadableConfig(CdcError, ValueError):
+class UnreadableConfig(RunError):
     """A file is not a connector configuration; the message states why, and what one looks like."""
 
 
@@ -53,16 +53,16 @@ class Config:
         Raises:
             UnreadableConfig: the file contains neither.
         """
-        form = 'a connector configuration is JSON: {"name": "shop", "config": {"connector.class": ...}}'
+        form = 'give the JSON that Kafka Connect takes: {"name": "shop", "config": {"connector.class": ...}}.'
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            message = f"{file} is not JSON ({error}); {form}"
-            raise UnreadableConfig(message) from error
+            reason = f"the file is not JSON: {error}"
+            raise UnreadableConfig(RunCondition.NOT_A_CONNECTOR_CONFIG, str(file), reason, form) from error
         settings = found.get("config", found) if isinstance(found, dict) else None
         if not isinstance(settings, dict) or any(isinstance(value, dict | list) for value in settings.values()):
-            message = f"{file} contains no settings; {form}"
-            raise UnreadableConfig(message)
+            reason = "the file contains no settings"
+            raise UnreadableConfig(RunCondition.NOT_A_CONNECTOR_CONFIG, str(file), reason, form)
         return cls({name: _text(value) for name, value in settings.items() if value is not None})
 
     def __contains__(self, name: str) -> bool:

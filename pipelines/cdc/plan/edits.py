@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from cdc import definition, names
-from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, TRACKED, Parts
+from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, ORDER, TRACKED, Parts
 from cdc.spec.model import TableSpec
 
-_OF_TABLE = (KEY, KEEPS, TRACKED)
+_OF_TABLE = (KEY, KEEPS, TRACKED, ORDER)
 
 
 class Effect(Enum):

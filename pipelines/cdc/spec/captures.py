@@ -1,21 +1,26 @@
 """Records of capture files, without Spark; a file that is no capture is refused with what it is instead."""
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cdc.errors import CdcError
+from cdc.errors import RunCondition, RunError
 
 _HOW = "capture records with `kcat -C -J -e -t <topic> -b <broker> > records.jsonl`, one per line"
+_ENDINGS = (".jsonl", ".jsonl.gz")
+"""Of the files that a pipeline reads from a capture folder."""
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"PK": "zip", b"\x28\xb5": "zstd"}
+_HOW_COMPRESSED = "decompress it first, or compress it by gzip and let its name end in .jsonl.gz"
 
 
-class NotACapture(CdcError, ValueError):
+class NotACapture(RunError):
     """A file is not a capture."""
 
     def __init__(self, place: str, reason: str, fix: str = _HOW) -> None:
-        super().__init__(f"{place}: {reason}\n  fix: {fix}.")
+        super().__init__(RunCondition.NOT_A_CAPTURE, place, reason, f"{fix}.")
 
 
 def captured_records(captures: Iterable[Path]) -> Iterator[Mapping[str, Any]]:
@@ -25,9 +30,9 @@ def captured_records(captures: Iterable[Path]) -> Iterator[Mapping[str, Any]]:
         NotACapture: a file has something other than such records.
     """
     for capture in captures:
-        files = sorted(capture.rglob("*.jsonl")) if capture.is_dir() else [capture]
+        files = _captures(capture) if capture.is_dir() else [capture]
         if not files:
-            raise NotACapture(str(capture), "the folder has no capture: no file ends in .jsonl")
+            raise NotACapture(str(capture), "the folder has no capture: no file ends in .jsonl or .jsonl.gz")
         for file in files:
             yield from _records(file)
 
@@ -39,6 +44,10 @@ def payload(record: Mapping[str, Any], field: str = "payload") -> Any:
         return json.loads(text) if isinstance(text, str) else text
     except json.JSONDecodeError:
         return None
+
+
+def _captures(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*.jsonl*") if file.name.endswith(_ENDINGS))
 
 
 def _records(file: Path) -> Iterator[Mapping[str, Any]]:
@@ -55,15 +64,24 @@ def _records(file: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _text(file: Path) -> str:
-    content = file.read_bytes()
+    content = _decompressed(file) if file.suffix == ".gz" else file.read_bytes()
     for start, kind in _COMPRESSED.items():
         if content.startswith(start):
-            raise NotACapture(str(file), f"the file is compressed ({kind})", "decompress it first")
+            raise NotACapture(str(file), f"the file is compressed ({kind})", _HOW_COMPRESSED)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         where = f"byte {error.start + 1} is not UTF-8"
         raise NotACapture(str(file), f"the file is not text ({where})") from error
+
+
+def _decompressed(file: Path) -> bytes:
+    # By its name, as a pipeline does, which takes a compressed file under another name for text.
+    try:
+        return gzip.decompress(file.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        reason = f"the file's name ends in .gz, but it cannot be decompressed ({error})"
+        raise NotACapture(str(file), reason, "copy it again, or give it the name that fits its content") from error
 
 
 def _record(line: str, place: str) -> Mapping[str, Any]:

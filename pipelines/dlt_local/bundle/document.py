@@ -76,7 +76,8 @@ def read_document(file: Path, faults: list[DeclarationError]) -> Value:
     try:
         node = YAML(typ="safe", pure=True).compose(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        faults.append(DeclarationError("UNREADABLE_FILE", f"the file cannot be read: {error}", empty.location))
+        message, fix = f"the file cannot be read: {error}", "correct its permissions, or save it as UTF-8"
+        faults.append(DeclarationError("UNREADABLE_FILE", message, empty.location, fix))
         return empty
     except YAMLError as error:
         faults.append(_not_yaml(file, error))

@@ -11,7 +11,7 @@ from dlt_local.cli.signals import stop_on_signal
 from dlt_local.declarations import compatibility as features
 from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import SetupError
 from dlt_local.graph.graph import Graph
 from dlt_local.observability.graph_drawing import FORMATS
 from dlt_local.observability.progress import Terminal
@@ -123,8 +123,9 @@ def events(options: Options, all_updates: bool, as_json: bool) -> None:
     chosen = settings(options, needs_sources=False)
     pipeline = chosen.pipeline(chosen.storage_folder())
     if not delta_log.exists(pipeline.storage.event_log):
-        message = f"no update has run on {chosen.storage_folder()}"
-        raise LocalPipelineError(message)
+        message = "no update has run on this storage folder, so it has no event log"
+        fix = "correct --storage, or run the pipeline first"
+        raise SetupError("NO_UPDATE", chosen.storage_folder(), message, fix)
     recorded = pipeline.event_log().collect()
     shown = recorded if all_updates else event_table.last_update(recorded)
     if as_json:
@@ -141,8 +142,8 @@ def doctor(options: Options) -> None:
     for error in found:
         click.echo(f"{error}\n")
     if found:
-        message = f"{len(found)} finding{'s' if len(found) > 1 else ''}; nothing was written"
-        raise LocalPipelineError(message)
+        click.echo(f"{len(found)} finding{'s' if len(found) > 1 else ''}; nothing was written", err=True)
+        raise SystemExit(1)
     click.echo("nothing is lost or altered")
 
 

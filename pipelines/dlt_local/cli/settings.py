@@ -6,12 +6,12 @@ from pathlib import Path
 
 from dlt_local.bundle import BundlePipeline, bundle_pipeline, read_bundle
 from dlt_local.bundle.load import FILE_NAMES
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import SetupError
 from dlt_local.observability.progress import Progress
 from dlt_local.updates.pipeline import LocalPipeline
 
 
-class SettingMissing(LocalPipelineError):
+class SettingMissing(SetupError):
     """A setting is needed that neither the options nor a bundle provide."""
 
 
@@ -59,10 +59,8 @@ class Settings:
             SettingMissing: there is none.
         """
         if self.storage is None:
-            message = (
-                "no storage folder is given\n  fix: pass --storage, or --bundle with a folder that has a databricks.yml"
-            )
-            raise SettingMissing(message)
+            fix = "pass --storage, or --bundle with a folder that has a databricks.yml"
+            raise SettingMissing("NO_STORAGE_GIVEN", "", "no storage folder is given", fix)
         return self.storage
 
     def check_secrets(self) -> None:
@@ -72,9 +70,10 @@ class Settings:
             SettingMissing: one does; nothing on this machine can look it up.
         """
         if self.secrets:
-            values = "\n".join(f"  {key} is {self.configuration[key]}" for key in self.secrets)
-            message = f"the configuration refers to secrets of a Databricks workspace, not readable here:\n{values}"
-            raise SettingMissing(f"{message}\n  fix: pass the values with --set, or run a target without secrets")
+            values = "".join(f"\n    {key} is {self.configuration[key]}" for key in self.secrets)
+            message = f"the configuration refers to secrets of a Databricks workspace, not readable here:{values}"
+            fix = "pass the values with --set, or run a target without secrets"
+            raise SettingMissing("SECRET_NOT_READABLE", "", message, fix)
 
     def pipeline(self, storage: Path, progress: Progress | None = None) -> LocalPipeline:
         """The pipeline with its tables in ``storage``."""
@@ -117,8 +116,7 @@ def _pipeline_of_bundle(options: Options) -> BundlePipeline:
     folder = options.bundle or Path()
     if not options.needs_bundle and not any((folder / name).is_file() for name in FILE_NAMES):
         fix = "pass --source and --storage, or --bundle with a folder that has a databricks.yml"
-        message = f"no pipeline is given\n  fix: {fix}"
-        raise SettingMissing(message)
+        raise SettingMissing("NO_PIPELINE_GIVEN", "", "no pipeline is given", fix)
     return bundle_pipeline(read_bundle(folder, options.target, options.variables), options.pipeline)
 
 

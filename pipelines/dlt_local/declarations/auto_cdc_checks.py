@@ -14,6 +14,14 @@ from dlt_local.names import parts
 
 Columns = Sequence[ColumnLike] | None
 ScdType = int | str
+_BOTH_GIVEN = {
+    "column_list": "AUTOCDC_BOTH_COLUMN_LIST_AND_EXCEPT_COLUMN_LIST",
+    "track_history_column_list": "AUTOCDC_BOTH_TRACK_HISTORY_COLUMN_LIST_AND_TRACK_HISTORY_EXCEPT_COLUMN_LIST",
+    "ignore_null_updates_column_list": (
+        "AUTOCDC_BOTH_IGNORE_NULL_UPDATES_COLUMN_LIST_AND_IGNORE_NULL_UPDATES_EXCEPT_COLUMN_LIST"
+    ),
+}
+"""Argument of a `ColumnChoice` -> the condition of giving both of its lists."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +74,14 @@ class AutoCdcArguments:
         check = _Check(self.target)
         scd_type = check.scd_type(self.stored_as_scd_type)
         if self.system_sequence_by is not None:
-            check.refuse("AUTOCDC_BITEMPORAL_NOT_SUPPORTED", "`system_sequence_by` belongs to bitemporal targets")
+            message = "`system_sequence_by` belongs to bitemporal targets"
+            check.refuse("AUTOCDC_BITEMPORAL_NOT_SUPPORTED", message, "leave it out")
         if not self.source:
-            check.refuse("AUTOCDC_MISSING_SOURCE", "`source` names no dataset")
+            check.refuse("AUTOCDC_MISSING_SOURCE", "`source` names no dataset", "name the dataset with the changes")
         sequence = self._sequence(check)
         if self.apply_as_truncates is not None and scd_type == 2:
             message = "`apply_as_truncates` works only with SCD type 1"
-            check.refuse("AUTOCDC_TRUNCATE_NOT_SUPPORTED_FOR_SCD2", message)
+            check.refuse("AUTOCDC_TRUNCATE_NOT_SUPPORTED_FOR_SCD2", message, "store as 1, or leave it out")
         check.exclusive(self.columns)
         check.history(scd_type, self.tracked_columns)
         self._check_null_updates(check)
@@ -134,7 +143,8 @@ def snapshot_flow(
     check = _Check(target)
     scd_type = check.scd_type(stored_as_scd_type)
     if not source or not (isinstance(source, str) or callable(source)):
-        check.refuse("AUTOCDC_MISSING_SOURCE", "`source` is neither the name of a dataset nor a function")
+        message = "`source` is neither the name of a dataset nor a function"
+        check.refuse("AUTOCDC_MISSING_SOURCE", message, "name a dataset, or give a function that returns snapshots")
     check.history(scd_type, tracked)
     full_target = current().name(target)
     return SnapshotCdcFlow(
@@ -156,9 +166,10 @@ class _Check:
         self.location = caller()
         self._target = target
         if not target:
-            self.refuse("AUTOCDC_MISSING_TARGET", "`target` names no table")
+            message = "`target` names no table"
+            raise DeclarationError("AUTOCDC_MISSING_TARGET", message, self.location, "name the table that it writes")
 
-    def refuse(self, condition: str, message: str, fix: str = "") -> NoReturn:
+    def refuse(self, condition: str, message: str, fix: str) -> NoReturn:
         raise DeclarationError(condition, f"target {self._target}: {message}", self.location, fix)
 
     def scd_type(self, given: ScdType) -> Literal[1, 2]:
@@ -176,8 +187,7 @@ class _Check:
     def exclusive(self, choice: ColumnChoice) -> None:
         if choice.only is not None and choice.all_but is not None:
             one, other = choice.argument, choice.except_argument
-            condition = f"AUTOCDC_BOTH_{one.upper()}_AND_{other.upper()}"
-            self.refuse(condition, f"`{one}` and `{other}` exclude each other", "keep one of them")
+            self.refuse(_BOTH_GIVEN[one], f"`{one}` and `{other}` exclude each other", "keep one of them")
 
     def history(self, scd_type: Literal[1, 2], tracked: ColumnChoice) -> None:
         self.exclusive(tracked)
@@ -201,11 +211,13 @@ class _Check:
         if given is None:
             return None
         if isinstance(given, str | Column) or not isinstance(given, Sequence):
-            self.refuse("AUTOCDC_NOT_A_LIST", f"`{argument}` must be a list of columns, got {given!r}")
+            message = f"`{argument}` must be a list of columns, got {given!r}"
+            self.refuse("AUTOCDC_NOT_A_LIST", message, "put it in brackets")
         names = tuple(self.column(argument, column) for column in given)
         twice = {name for name in names if [n.lower() for n in names].count(name.lower()) > 1}
         if twice:
-            self.refuse("AUTOCDC_DUPLICATE_COLUMN", f"`{argument}` names {', '.join(sorted(twice))} more than once")
+            message = f"`{argument}` names {', '.join(sorted(twice))} more than once"
+            self.refuse("AUTOCDC_DUPLICATE_COLUMN", message, "name each column once; case does not count")
         return names
 
     def column(self, argument: str, given: ColumnLike) -> str:
@@ -213,7 +225,8 @@ class _Check:
             # Column has no public name, but its text form shows it, in classic Spark and in Spark Connect alike.
             text = re.sub(r"^Column<'(.*)'>$", r"\1", str(given))
             if not re.fullmatch(r"[\w.` -]+", text):
-                self.refuse("AUTOCDC_NON_COLUMN_IDENTIFIER", f"`{argument}` holds the expression {text}, not a column")
+                message = f"`{argument}` holds the expression {text}, not a column"
+                self.refuse("AUTOCDC_NON_COLUMN_IDENTIFIER", message, "compute it in a view, and name its column")
         else:
             text = given
         split = parts(text)
@@ -221,5 +234,5 @@ class _Check:
             message = f"`{argument}` holds {text}, a qualified column or a nested field"
             self.refuse("AUTOCDC_MULTIPART_COLUMN_IDENTIFIER", message, "name a top-level column")
         if not split:
-            self.refuse("AUTOCDC_NON_COLUMN_IDENTIFIER", f"`{argument}` holds an empty name")
+            self.refuse("AUTOCDC_NON_COLUMN_IDENTIFIER", f"`{argument}` holds an empty name", "name a column")
         return split[0]

@@ -7,6 +7,7 @@ from pyspark.sql.types import StructType
 
 from dlt_local.declarations.elements import Expectation, Table, TableKind
 from dlt_local.declarations.registry import caller, current
+from dlt_local.declarations.row_definition import check_definition
 from dlt_local.errors import DeclarationError
 from dlt_local.names import TableName
 
@@ -36,12 +37,13 @@ class TableOptions:
         """The table these options describe; a notice is recorded for each argument that has no effect here.
 
         Raises:
-            DeclarationError: the format is not Delta.
+            DeclarationError: the format is not Delta, or the row definition cannot be read.
         """
         if self.format is not None and self.format.lower() != "delta":
             message = f"{name}: tables are Delta tables, but `format` is {self.format!r}"
             raise DeclarationError("FORMAT_NOT_SUPPORTED", message, caller(), "leave `format` out")
         properties = self.table_properties or {}
+        check_definition(name, properties, caller())
         for argument in (*self._without_effect(), *properties):
             current().notice_no_effect(argument)
         return Table(

@@ -5,7 +5,7 @@ from typing import TypeVar, overload
 
 from pyspark.sql import DataFrame
 
-from dlt_local.declarations.elements import ColumnLike, Query, QueryFlow, TableKind
+from dlt_local.declarations.elements import ColumnLike, Expectation, Query, QueryFlow, TableKind
 from dlt_local.declarations.expectations import bind, expectations, expectations_of
 from dlt_local.declarations.registry import caller, current
 from dlt_local.declarations.table_options import ColumnNames, Properties, Schema, TableOptions
@@ -183,8 +183,7 @@ def create_streaming_table(
         *expectations(expect_all_or_drop, "drop"),
         *expectations(expect_all_or_fail, "fail"),
     )
-    registry = current()
-    registry.add(options.table(registry.name(name), "streaming table", every))
+    declare_target(name, options, every)
 
 
 create_target_table = create_streaming_table
@@ -204,6 +203,16 @@ def declare_table(kind: TableKind | None, query: Query, name: str | None, option
     conf = dict(options.spark_conf or {})
     registry.add_flow(QueryFlow(str(full_name), full_name, location, query, spark_conf=conf))
     bind(query, full_name)
+
+
+def declare_target(name: str, options: TableOptions, every: tuple[Expectation, ...]) -> None:
+    """Declare a streaming table without a query of its own; other declarations add its flows.
+
+    Raises:
+        DeclarationError: the format is not Delta, or the name is already in use.
+    """
+    registry = current()
+    registry.add(options.table(registry.name(name), "streaming table", every))
 
 
 def check_is_function(query: object, decorator: str) -> None:

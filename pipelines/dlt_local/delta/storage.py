@@ -12,15 +12,15 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from dlt_local import failpoints
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import SetupError
 from dlt_local.names import TableName
 
 
-class StorageInUse(LocalPipelineError):
+class StorageInUse(SetupError):
     """Another update is running on the same storage folder."""
 
 
-class StorageFileDamaged(LocalPipelineError):
+class StorageFileDamaged(SetupError):
     """A JSON file of the engine that is cut, overwritten or otherwise not what was written.
 
     Attributes:
@@ -32,7 +32,7 @@ class StorageFileDamaged(LocalPipelineError):
         self.file = file
         self.what = what
         holds, fix = _meaning(file)
-        super().__init__(f"STORAGE_FILE_DAMAGED  {file}\n  {what}; the file holds {holds}\n  fix: {fix}")
+        super().__init__("STORAGE_FILE_DAMAGED", file, f"{what}; the file holds {holds}", fix)
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,9 @@ class Storage:
             except BlockingIOError as error:
                 lock.seek(0)
                 holder = lock.read().strip() or "unknown"
-                message = (
-                    f"storage {self.root} is in use by process {holder}: an update is running on it\n"
-                    "  fix: wait for it to end, or use a separate storage folder for this pipeline"
-                )
-                raise StorageInUse(message) from error
+                message = f"the storage is in use by process {holder}: an update is running on it"
+                fix = "wait for it to end, or use a separate storage folder for this pipeline"
+                raise StorageInUse("STORAGE_IN_USE", self.root, message, fix) from error
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()

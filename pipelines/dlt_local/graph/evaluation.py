@@ -98,7 +98,8 @@ class Evaluator:
         full = [str(dataset) for dataset in (*tables, *self._registry.views)]
         short = [table.table for table in tables if table.schema == self._registry.schema]
         message = f"`{reader.name}` reads {name}, which no source file declares{did_you_mean(name, [*full, *short])}"
-        return DeclarationError("DATASET_NOT_FOUND", message, reader.location)
+        fix = "correct the name, or declare the dataset"
+        return DeclarationError("DATASET_NOT_FOUND", message, reader.location, fix)
 
     def _provide_catalog(self, name: str, reader: QueryFlow) -> None:
         if not self._catalog.name_catalog(name):

@@ -25,7 +25,8 @@ def declared_columns(table: Table, session: SparkSession) -> Columns | None:
         return columns(session, table.schema)
     except NotDdl as error:
         message = f"the schema of {table.name} is not valid DDL: {error}"
-        raise DeclarationError("BAD_SCHEMA", message, table.location) from error
+        fix = "write columns as in DDL, such as `id BIGINT NOT NULL, name STRING`; set default values in the query"
+        raise DeclarationError("BAD_SCHEMA", message, table.location, fix) from error
 
 
 def table_schema(

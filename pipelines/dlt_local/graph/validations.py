@@ -91,4 +91,5 @@ def check_expectations(dataset: Table | View, frame: DataFrame) -> None:
             frame.select(expectation.column.cast("boolean")).schema  # noqa: B018
         except Exception as error:
             message = f"expectation `{expectation.name}` of {dataset.name} ({expectation.text}): {first_line(error)}"
-            raise DeclarationError("EXPECTATION_NOT_VALID", message, dataset.location) from error
+            fix = "write a condition over the columns of the dataset"
+            raise DeclarationError("EXPECTATION_NOT_VALID", message, dataset.location, fix) from error

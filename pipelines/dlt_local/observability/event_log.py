@@ -21,6 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 from dlt_local import failpoints
 from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage
+from dlt_local.errors import SetupError
+from dlt_local.spark import root_cause
 
 Hook = Callable[[dict[str, Any]], object]
 Level = Literal["INFO", "WARN", "ERROR"]
@@ -191,6 +193,14 @@ def _close(journal: Path) -> KilledUpdate | None:
         # The kill may have truncated the last line; starting a new line keeps this event separate from it.
         out.write("\n" + json.dumps(canceled) + "\n")
     return KilledUpdate(update_id, str(first["timestamp"]))
+
+
+def not_published(error: Exception, log: Path) -> SetupError:
+    """The error of an update whose events could not be added to the event log; they stay in the journal."""
+    kept = "the events are kept in system/journal, and the next update adds them to the log"
+    if root_cause.is_disk_full(error):
+        return SetupError("DISK_FULL", log, root_cause.sentence(error), f"make room; {kept}")
+    return SetupError("EVENT_LOG_NOT_WRITTEN", log, root_cause.sentence(error), f"correct the cause; {kept}")
 
 
 def _sequence(update_id: str, number: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import SetupError
 from dlt_local.spark import jvm
 from dlt_local.spark.catalog import LIVE
 
@@ -26,16 +26,16 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
         scratch: the location of the catalog's default schema, which Spark creates; otherwise in the working directory.
 
     Raises:
-        LocalPipelineError: ``base`` has no Delta Lake.
+        SetupError: ``base`` has no Delta Lake.
     """
     if _DELTA not in (base.conf.get("spark.sql.extensions", None) or ""):
-        message = (
-            "the Spark session given to the pipeline has no Delta Lake\n"
-            f"  fix: build it with spark.sql.extensions={_DELTA} and\n"
+        message = "the Spark session given to the pipeline has no Delta Lake"
+        fix = (
+            f"build it with spark.sql.extensions={_DELTA} and\n"
             "       spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog,\n"
             "       or leave `spark` out: dlt_local creates one"
         )
-        raise LocalPipelineError(message)
+        raise SetupError("NO_DELTA_LAKE", "", message, fix)
     inherited = {k: v for k, v in base.conf.getAll.items() if k.startswith(("spark.sql.", "spark.databricks."))}
     isolated = {
         "spark.sql.warehouse.dir": str(scratch),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from dlt_local.auto_cdc import drift
 from dlt_local.declarations.elements import Table
+from dlt_local.declarations.row_definition import DEFINITION
 from dlt_local.delta import tables
 from dlt_local.delta.storage import Storage, read_json_if_intact
 from dlt_local.errors import DeclarationError
@@ -34,7 +35,7 @@ def _check(node: Node, graph: Graph, context: UpdateContext) -> None:
     # First, because it says what the user edited; the others say what follows from it.
     if isinstance(node.dataset, Table) and node.kind == "streaming table":
         row_definitions.check(context.session, node.dataset, context.path(node.dataset.name))
-        _check_partitioning(node, context.path(node.dataset.name))
+        check_partitioning(node.dataset, context.path(node.dataset.name))
     if node.name in graph.refused:
         raise graph.refused[node.name]
     for flow in node.flows:
@@ -42,15 +43,19 @@ def _check(node: Node, graph: Graph, context: UpdateContext) -> None:
             drift.check(flow.changes, context.storage.auto_cdc(flow.changes.target), flow.flow.location)
 
 
-def _check_partitioning(node: Node, path: Path) -> None:
-    assert isinstance(node.dataset, Table)
-    stored = tables.repartitioned(node.dataset, path)
+def check_partitioning(table: Table, path: Path) -> None:
+    """Compare the partition columns of a declaration with those of the stored table.
+
+    Raises:
+        DeclarationError: they are others.
+    """
+    stored = tables.repartitioned(table, path)
     if stored is None:
         return
-    old, new = (", ".join(columns) or "no column" for columns in (stored, node.dataset.partition_cols))
-    message = f"{node.name} is partitioned by {old}, but declared as partitioned by {new}"
-    fix = f"restore the old partition columns, or rebuild the table with --rebuild {node.name}"
-    raise DeclarationError("PARTITIONING_CHANGED", message, node.dataset.location, fix)
+    old, new = (", ".join(columns) or "no column" for columns in (stored, table.partition_cols))
+    message = f"{table.name} is partitioned by {old}, but declared as partitioned by {new}"
+    fix = f"restore the old partition columns, or rebuild the table with --rebuild {table.name}"
+    raise DeclarationError("PARTITIONING_CHANGED", message, table.location, fix)
 
 
 def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
@@ -71,4 +76,4 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
 
 
 def _has_row_definition(node: Node) -> bool:
-    return isinstance(node.dataset, Table) and row_definitions.DEFINITION in node.dataset.table_properties
+    return isinstance(node.dataset, Table) and DEFINITION in node.dataset.table_properties

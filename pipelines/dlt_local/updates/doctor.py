@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dlt_local.auto_cdc.integrity import StoredTarget
 from dlt_local.delta.storage import Storage, StorageFileDamaged, read_json
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import LocalPipelineError, SetupError
 from dlt_local.flows import continuity
 from dlt_local.flows.checkpoint import Checkpoint
 from dlt_local.flows.continuity import StoredDataset
@@ -20,11 +20,11 @@ def findings(storage: Storage) -> list[LocalPipelineError]:
     What an update makes good by itself is no finding. A storage folder in use may show a batch that is being written.
 
     Raises:
-        LocalPipelineError: it is no storage folder.
+        SetupError: it is no storage folder.
     """
     if not storage.system.is_dir():
-        message = f"{storage.root} is no storage folder: it has no folder system\n  fix: pass the folder of an update"
-        raise LocalPipelineError(message)
+        message = "this is no storage folder: it has no folder system"
+        raise SetupError("NO_STORAGE_FOLDER", storage.root, message, "pass the storage folder of an update")
     found: dict[str, LocalPipelineError] = {}
     for name in storage.targets():
         found |= {str(error): error for error in _of_dataset(name, storage)}

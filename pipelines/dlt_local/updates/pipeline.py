@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local.delta import rebuild
 from dlt_local.delta.storage import Storage
-from dlt_local.errors import LocalPipelineError, did_you_mean
+from dlt_local.errors import SetupError, did_you_mean
 from dlt_local.flows.outcomes import Update, UpdateFailed
 from dlt_local.graph.graph import Graph
 from dlt_local.names import table_name
@@ -143,15 +143,15 @@ class LocalPipeline:
         """A dataset's stored rows.
 
         Raises:
-            LocalPipelineError: there is no such table.
+            SetupError: there is no such table.
         """
         full = table_name(name, self.schema)
         path = stored_tables.find(self.storage, full)
         if path is None:
             known = [str(each) for each in stored_tables.published(self.storage)]
             near = did_you_mean(str(full), known)
-            message = f"{full} is not in {self.storage.root}{near}: its tables are {', '.join(known) or '(none)'}"
-            raise LocalPipelineError(message)
+            message = f"there is no table {full}{near}: the tables are {', '.join(known) or '(none)'}"
+            raise SetupError("UNKNOWN_TABLE", self.storage.root, message, "correct the name, or run the pipeline first")
         return self.spark.read.format("delta").load(str(path))
 
     def event_log(self) -> DataFrame:
@@ -168,8 +168,8 @@ class LocalPipeline:
             if not root_cause.is_disk_full(error):
                 raise
             fix = "make room, then run again: the next update finishes what this one started"
-            message = f"DISK_FULL  {self.storage.root}\n  {root_cause.sentence(error)}\n  fix: {fix}"
-            raise UpdateFailed(None, [LocalPipelineError(message)]) from error
+            full = SetupError("DISK_FULL", self.storage.root, root_cause.sentence(error), fix)
+            raise UpdateFailed(None, [full]) from error
 
     def _definition(self, max_rejects: int | None = None) -> PipelineDefinition:
         # Built per update: users may change the public attributes, the configuration above all, between updates.

@@ -9,22 +9,21 @@ in two table properties:
   no stored row is concerned.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from dlt_local.declarations.elements import Table
+from dlt_local.declarations.row_definition import DEFINITION, Parts, read_definition
 from dlt_local.delta import delta_log, tables
 from dlt_local.errors import DeclarationError
+from dlt_local.graph.query_errors import first_line
 from dlt_local.names import literal
 
-DEFINITION = "rows.definition"
 CONCERNED = "rows.concerned"
-
-Parts = Mapping[str, str | list[str]]
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,13 @@ def check(session: SparkSession, table: Table, path: Path) -> None:
     """Compare a table's row definition with the one that its stored rows were made by.
 
     Raises:
-        DeclarationError: stored rows differ from those that the present definition would give.
+        DeclarationError: stored rows differ from those that the present definition would give, or which of them do
+            cannot be found out.
     """
     declared, stored = table.table_properties.get(DEFINITION), tables.stored_properties(session, path).get(DEFINITION)
     if declared is None or stored is None or declared == stored or not delta_log.has_rows(path):
         return
-    found = list(edits(json.loads(stored), json.loads(declared)))
+    found = _edits(stored, declared)
     refused = [edit for edit in found if edit.concerns is None]
     refused += _concerning(session, table, path, [edit for edit in found if edit.concerns is not None])
     if refused:
@@ -80,6 +80,14 @@ def check(session: SparkSession, table: Table, path: Path) -> None:
         )
 
 
+def _edits(stored: str, declared: str) -> list[Edit]:
+    try:
+        return list(edits(read_definition(stored), read_definition(declared)))
+    except ValueError as error:
+        # That of the declaration was read when it was made: it is the stored one.
+        return [Edit(f"the stored definition cannot be read: {error}", None)]
+
+
 def _concerning(session: SparkSession, table: Table, path: Path, found: list[Edit]) -> list[Edit]:
     """Those of the edits that concern stored rows; one query for all."""
     condition = table.table_properties.get(CONCERNED)
@@ -88,6 +96,12 @@ def _concerning(session: SparkSession, table: Table, path: Path, found: list[Edi
     # As literals: parameters of a query are not bound where Delta's own parser comes first.
     conditions = [condition.replace(":part", literal(edit.concerns or "")) for edit in found]
     each = [f"coalesce(bool_or({condition}), false) AS `{number}`" for number, condition in enumerate(conditions)]
-    row = session.read.format("delta").load(str(path)).selectExpr(*each).head()
+    stored = session.read.format("delta").load(str(path))
+    try:
+        row = stored.selectExpr(*each).head()
+    except AnalysisException as error:
+        message = f"the table property `{CONCERNED}` of {table.name}, `{condition}`, fails: {first_line(error)}"
+        fix = "write an SQL condition over the table's columns, with :part in place of a part's name"
+        raise DeclarationError("ROW_DEFINITION_NOT_VALID", message, table.location, fix) from error
     assert row is not None
     return [edit for edit, concerns in zip(found, row, strict=True) if concerns]

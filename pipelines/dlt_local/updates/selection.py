@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlt_local.declarations.elements import RESET_ALLOWED, Sink, Table
-from dlt_local.errors import DeclarationError, LocalPipelineError, did_you_mean
+from dlt_local.errors import DeclarationError, SetupError, did_you_mean
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.names import TableName, table_name
 
@@ -46,7 +46,7 @@ class Selection:
         """The selected datasets of a graph.
 
         Raises:
-            LocalPipelineError: a name matches no dataset.
+            SetupError: a name matches no dataset.
             DeclarationError: a dataset that is named for a full refresh or rebuilt does not allow it.
         """
         if self.full_refresh_all:
@@ -69,7 +69,7 @@ class Selection:
         any of those. A table that reads outside the pipeline, where rows may be gone, is rebuilt only if it is named.
 
         Raises:
-            LocalPipelineError: a name matches no dataset.
+            SetupError: a name matches no dataset.
             DeclarationError: nothing that may be rebuilt has the name, or a sink would get all rows again.
         """
         chosen: set[str] = set()
@@ -126,9 +126,10 @@ def _find(graph: Graph, name: str, schema: str) -> Node:
     return node
 
 
-def _unknown(graph: Graph, name: str) -> LocalPipelineError:
+def _unknown(graph: Graph, name: str) -> SetupError:
     known = [alias for node in graph.tables for alias in (node.name, node.name.rpartition(".")[2])]
-    return LocalPipelineError(f"the pipeline has no dataset {name}{did_you_mean(name, known)}")
+    message = f"the pipeline has no dataset {name}{did_you_mean(name, known)}"
+    return SetupError("UNKNOWN_DATASET", "", message, "name a dataset as `python -m dlt_local graph` lists it")
 
 
 def _may_reset(node: Node) -> bool:

@@ -102,6 +102,7 @@ def _choice(reader: Reader, given: ColumnChoice) -> ColumnChoice:
 def _scd_type(reader: Reader) -> str:
     if reader.accept("BITEMPORAL"):
         message = "bitemporal targets are not supported"
-        raise DeclarationError("AUTOCDC_BITEMPORAL_NOT_SUPPORTED", message, reader.location())
+        fix = "write STORED AS SCD TYPE 1 or 2"
+        raise DeclarationError("AUTOCDC_BITEMPORAL_NOT_SUPPORTED", message, reader.location(), fix)
     reader.require("SCD", "TYPE")
     return reader.until(*_CLAUSES)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from dlt_local.declarations.elements import Action, ColumnLike, Expectation
+from dlt_local.declarations.elements import Action, Expectation
 from dlt_local.declarations.sql.reader import Reader
 from dlt_local.declarations.sql.tokens import split
 
@@ -19,10 +19,6 @@ class ColumnList:
     names: tuple[tuple[str, str | None], ...] = ()
     """Columns without a type: the new names of the query's columns, in order, each with its comment."""
     expectations: tuple[Expectation, ...] = ()
-
-    def conditions(self, action: Action) -> dict[str, ColumnLike]:
-        """Name -> condition of the expectations with this action."""
-        return {each.name: each.condition for each in self.expectations if each.action == action}
 
     def renamed(self, frame: DataFrame) -> DataFrame:
         """The frame with its columns renamed and commented as listed."""

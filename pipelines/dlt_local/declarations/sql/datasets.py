@@ -10,7 +10,7 @@ from dlt_local.declarations.sql.columns import column_list
 from dlt_local.declarations.sql.queries import query
 from dlt_local.declarations.sql.reader import Reader
 from dlt_local.declarations.table_options import TableOptions
-from dlt_local.declarations.tables import create_streaming_table, declare_table
+from dlt_local.declarations.tables import declare_table, declare_target
 from dlt_local.declarations.views import temporary_view
 
 _MODIFIERS = ("TEMPORARY", "TEMP", "PRIVATE", "STREAMING", "INCREMENTAL", "LIVE", "MATERIALIZED")
@@ -45,25 +45,14 @@ def _name(reader: Reader) -> str:
 def _table(reader: Reader, modifiers: set[str], settings: Mapping[str, str]) -> None:
     name, columns = _name(reader), column_list(reader)
     streaming = bool(modifiers & {"STREAMING", "INCREMENTAL"})
-    options = replace(_table_clauses(reader), schema=columns.schema, spark_conf=settings)
+    private = bool(modifiers & {"PRIVATE", "TEMPORARY", "TEMP"})
+    options = replace(_table_clauses(reader), schema=columns.schema, spark_conf=settings, private=private)
     if reader.accept("AS"):
-        private = bool(modifiers & {"PRIVATE", "TEMPORARY", "TEMP"})
         kind: TableKind = "streaming table" if streaming else "materialized view"
         declared = attach(query(reader, columns), columns.expectations)
-        declare_table(kind, declared, name, replace(options, private=private))
+        declare_table(kind, declared, name, options)
     elif streaming:
-        create_streaming_table(
-            name,
-            comment=options.comment,
-            table_properties=options.table_properties,
-            schema=options.schema,
-            spark_conf=options.spark_conf,
-            partition_cols=options.partition_cols,
-            cluster_by=options.cluster_by,
-            expect_all=columns.conditions("warn"),
-            expect_all_or_drop=columns.conditions("drop"),
-            expect_all_or_fail=columns.conditions("fail"),
-        )
+        declare_target(name, options, columns.expectations)
     else:
         raise reader.fault(f"{name} has no query", "write it after AS, or use CREATE STREAMING TABLE and add a flow")
 

@@ -29,7 +29,9 @@ class Reader:
         """File and line of the next token."""
         return SourceLocation(self.file, self.statement.line(self.at))
 
-    def fault(self, message: str, fix: str = "") -> DeclarationError:
+    def fault(
+        self, message: str, fix: str = "compare it with the statements in docs/engine/sql.md"
+    ) -> DeclarationError:
         """The error to raise where the statement cannot be understood."""
         return DeclarationError("SQL_NOT_UNDERSTOOD", message, self.location(), fix)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import SetupError
 from dlt_local.observability.report.arrival import OUT_OF_ORDER
 from dlt_local.observability.report.measures import SEPARATOR, Counts
 
@@ -32,9 +32,9 @@ class Tally:
     def __str__(self) -> str:
         """One line, such as ``silver.orders_decoded: 12 new rows = 11 change + 1 reject (WRONG_TYPE 1)``."""
         if OUT_OF_ORDER in self.total:
-            return f"{self.dataset}: {self.new[OUT_OF_ORDER]:,} new rows arrived out of order"
+            return f"{self.dataset}: {new_rows(self.new[OUT_OF_ORDER])} arrived out of order"
         parts = " + ".join(_part(value, reasons) for value, reasons in sorted(_nested(self.new).items()))
-        return f"{self.dataset}: {sum(self.new.values()):,} new rows = {parts}"
+        return f"{self.dataset}: {new_rows(sum(self.new.values()))} = {parts}"
 
 
 def tally(dataset: str, before: Counts | None, after: Counts, rejected: str | None) -> Tally:
@@ -45,20 +45,27 @@ def tally(dataset: str, before: Counts | None, after: Counts, rejected: str | No
     return Tally(dataset, after.column, {value: n for value, n in new.items() if n > 0}, after.rows, rejected)
 
 
-class TooManyRejects(LocalPipelineError):
+class TooManyRejects(SetupError):
     """An update found more rejects than its user allows."""
-
-    condition = "TOO_MANY_REJECTS"
 
     def __init__(self, tallies: Sequence[Tally], allowed: int) -> None:
         found = number_of_rejects(tallies)
         tables = "".join(f"\n  {each}" for each in tallies if each.rejects)
         super().__init__(
-            f"{self.condition}\n  this update added {found:,} rejects, and --fail-on-rejects allows {allowed:,}:"
-            f"{tables}"
-            "\n  the tables have all other rows, and the next update counts its own rejects only"
-            f"\n  fix: correct what the reasons say, or allow this many with --fail-on-rejects={found}"
+            "TOO_MANY_REJECTS",
+            "",
+            f"this update added {found:,} rejects, and --fail-on-rejects allows {allowed:,}:{tables}\n"
+            "  the tables have all other rows, and the next update counts its own rejects only",
+            f"correct what the reasons say, or allow this many with --fail-on-rejects={found}",
         )
+
+
+def new_rows(count: int) -> str:
+    """
+    >>> new_rows(1), new_rows(1200)
+    ('1 new row', '1,200 new rows')
+    """
+    return f"{count:,} new row" + ("s" if count != 1 else "")
 
 
 def number_of_rejects(tallies: Sequence[Tally]) -> int:

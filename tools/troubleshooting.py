@@ -1,0 +1,74 @@
+"""Writes docs/troubleshooting.md: an entry for each error condition and each reason of a reject.
+
+Run it after adding one: ``python -m tools.troubleshooting``. When a condition comes and what to do about it is in the
+code's own lists; the examples are the golden messages of the tests.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from cdc import conditions as cdc
+from dlt_local.conditions import GROUPS
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "troubleshooting.md"
+START = "<!-- what follows is made by `python -m tools.troubleshooting` -->\n"
+_MESSAGES = ROOT / "tests" / "support" / "messages"
+_SPEC_FAULTS = ROOT / "tests" / "unit" / "spec_faults"
+_REPORTED = "=== reported\n"
+_SPECS, _SETTINGS, _REJECTS = "Specs", "Settings and captures", "Rejects"
+_ORDER = (
+    *("The machine and the command line", "The bundle", _SPECS, _SETTINGS, "Source files", "Queries and datasets"),
+    *("AUTO CDC declarations", "While it runs", _REJECTS, "Kafka", "After a change of spec or source", "The storage"),
+)
+"""From before a run to after one."""
+
+
+def page(present: str) -> str:
+    """The page with its generated part as it should be."""
+    sections = _sections()
+    missing = sections.keys() ^ set(_ORDER)
+    assert not missing, f"add to _ORDER of tools/troubleshooting.py, or remove there: {missing}"
+    contents = [f"- [{heading}](#{heading.lower().replace(' ', '-')})" for heading in _ORDER]
+    text = "\n".join([*contents, "", *(f"## {heading}\n\n{sections[heading]}" for heading in _ORDER)])
+    return f"{present.partition(START)[0]}{START}\n{text.rstrip()}\n"
+
+
+def _sections() -> Mapping[str, str]:
+    engine = {
+        heading: "".join(_entry(each.name, each.when, each.way_out, _golden(each.name)) for each in group)
+        for heading, group in GROUPS.items()
+    }
+    specs = [_entry(each.name, each.value, way_out, _reported(each.name)) for each, way_out in cdc.SPECS.items()]
+    runs = [_entry(each.name, each.value, way_out, _golden(each.name)) for each, way_out in cdc.RUNS.items()]
+    rejects = [_entry(each.name, each.value, way_out, "") for each, way_out in cdc.REJECTS.items()]
+    note = (
+        "The reason and message of each rejected record are in `silver.<table>_rejects`, and every update says how many"
+        " there are. [rejects.md](rejects.md) has how they are decoded again after a fix.\n\n"
+    )
+    return {**engine, _SPECS: "".join(specs), _SETTINGS: "".join(runs), _REJECTS: note + "".join(rejects)}
+
+
+def _entry(name: str, when: str, way_out: str, example: str) -> str:
+    shown = f"```text\n{example}\n```\n\n" if example else ""
+    return f"### {name}\n\n{when[0].upper()}{when[1:]}.\n\n{shown}{way_out}\n\n"
+
+
+def _golden(condition: str) -> str:
+    return (_MESSAGES / f"{condition}.txt").read_text(encoding="utf-8").rstrip("\n")
+
+
+def _reported(condition: str) -> str:
+    """The first message of the condition's case."""
+    file = _SPEC_FAULTS / f"{condition.lower()}.txt"
+    reported = file.read_text(encoding="utf-8").partition(_REPORTED)[2]
+    return next(_of(condition, reported.split("\n\n"))).rstrip("\n")
+
+
+def _of(condition: str, messages: list[str]) -> Iterator[str]:
+    yield from (message for message in messages if re.match(rf"{condition}\s", message))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
