@@ -174,9 +174,8 @@ def test_a_storage_built_by_lsn_keeps_that_order_or_is_rebuilt(accounted: tuple[
     counted = {"id": "t", "total_order": 1}
     later = orders.update(id=1, note="third").at("31:10:5").with_value(transaction=counted)
     pipeline.deliver([later])
-    planned = CliRunner().invoke(
-        cdc, ["plan", str(pipeline.folder / "conf"), "--storage", str(pipeline.folder / "storage")]
-    )
+    conf, storage = (str(pipeline.folder / name) for name in ("conf", "storage"))
+    planned = CliRunner().invoke(cdc, ["plan", conf, "--storage", storage])
     assert planned.exit_code == 2
     with pytest.raises(UpdateFailed, match="ROW_DEFINITION_CHANGED  ") as refused:
         pipeline.update()

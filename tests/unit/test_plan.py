@@ -117,6 +117,7 @@ def test_another_order_within_a_transaction_needs_a_rebuild(tmp_path: Path, orde
     assert plan(now, unknown).effect is Effect.NONE
 
 
+@pytest.mark.filterwarnings("ignore:NO_KEY")
 def test_an_append_only_table_has_no_order(tmp_path: Path) -> None:
     log = SPEC.replace("key: [id]", "append_only: true")
     before = json.loads(definition.of_changes(one_table(tmp_path / "old", log))[definition.PROPERTY])

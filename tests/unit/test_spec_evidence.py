@@ -146,9 +146,8 @@ def test_a_file_that_is_no_capture_is_told_what_it_is(tmp_path: Path, content: b
 
 
 def test_a_compressed_capture_is_read_as_a_pipeline_reads_it(tmp_path: Path) -> None:
-    lines = "\n".join(
-        json.dumps(change(f"shopserver.shop.dbo.{name}", f"shop.dbo.{name}", block=True)) for name in "ab"
-    )
+    records = [change(f"till.shop.dbo.{name}", f"shop.dbo.{name}", block=True) for name in "ab"]
+    lines = "\n".join(map(json.dumps, records))
     # A file may be made of several that were compressed.
     compressed = gzip.compress(lines[:40].encode()) + gzip.compress(lines[40:].encode())
     (tmp_path / "day=1").mkdir()

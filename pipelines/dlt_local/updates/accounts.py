@@ -21,5 +21,6 @@ def lines(update: Update, tallies: Sequence[Tally]) -> Iterator[str]:
 
 def too_many(tallies: Sequence[Tally], limit: int | None) -> tuple[TooManyRejects, ...]:
     """The error of an update that added more rejects than its user allows; none without a limit."""
-    exceeds = limit is not None and number_of_rejects(tallies) > limit
-    return (TooManyRejects(tallies, limit),) if limit is not None and exceeds else ()
+    if limit is None or number_of_rejects(tallies) <= limit:
+        return ()
+    return (TooManyRejects(tallies, limit),)

@@ -39,5 +39,5 @@ class Notices:
         self.show(notice)
 
     def show(self, text: str) -> None:
-        """Show a line of the update's output that is no notice."""
+        """Show a line in the update's output, without its secrets; unlike a notice it is not kept."""
         self._progress.notice(self._redact(text))

@@ -143,7 +143,7 @@ class LocalPipeline:
         """A dataset's stored rows.
 
         Raises:
-            SetupError: there is no such table.
+            LocalPipelineError: there is no such table.
         """
         full = table_name(name, self.schema)
         path = stored_tables.find(self.storage, full)
@@ -168,8 +168,8 @@ class LocalPipeline:
             if not root_cause.is_disk_full(error):
                 raise
             fix = "make room, then run again: the next update finishes what this one started"
-            full = SetupError("DISK_FULL", self.storage.root, root_cause.sentence(error), fix)
-            raise UpdateFailed(None, [full]) from error
+            disk_full = SetupError("DISK_FULL", self.storage.root, root_cause.sentence(error), fix)
+            raise UpdateFailed(None, [disk_full]) from error
 
     def _definition(self, max_rejects: int | None = None) -> PipelineDefinition:
         # Built per update: users may change the public attributes, the configuration above all, between updates.
