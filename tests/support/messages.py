@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "messages"
+REJECT_MESSAGES = Path(__file__).parent / "reject_messages.txt"
+"""One line for each case of tests/unit/test_decode_outcomes.py: case, reason, message."""
 
 
 def check_message(condition: str, error: object, folder: Path) -> None:

@@ -222,4 +222,4 @@ def test_the_command_prints_advice_a_count_and_the_spec(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_configuration_is_rejected(tmp_path: Path, content: str) -> None:
     result = run(tmp_path, content)
     assert result.exit_code == 1
-    assert "a connector configuration is JSON" in result.output
+    assert "fix: give the JSON that Kafka Connect takes" in result.output

@@ -1,9 +1,11 @@
 """The outcome of a record: a change, a reject with its reason, or ignored by kind; never anything else."""
 
+import os
 from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.support.messages import REJECT_MESSAGES
 from tests.support.records import Record, Topic, frame
 from tests.support.tables import column, table
 
@@ -76,6 +78,14 @@ def test_a_record_is_rejected_for_its_reason(
     verdicts: dict[str, tuple[str, str | None, str | None]], case: str
 ) -> None:
     assert verdicts[case][:2] == ("reject", REJECTS[case][1].name)
+
+
+def test_every_message_word_for_word(verdicts: dict[str, tuple[str, str | None, str | None]]) -> None:
+    """The golden file is rewritten by UPDATE_GOLDEN=1; docs/troubleshooting.md shows a message of each reason."""
+    found = "".join(f"{case}: {reason}  {message}\n" for case, (_, reason, message) in verdicts.items())
+    if os.environ.get("UPDATE_GOLDEN"):
+        REJECT_MESSAGES.write_text(found, encoding="utf-8")
+    assert found == REJECT_MESSAGES.read_text(encoding="utf-8")
 
 
 def test_every_reason_has_a_case() -> None:
