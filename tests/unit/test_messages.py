@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -33,12 +32,10 @@ from dlt_local.cli.main import main as engine
 from dlt_local.cli.settings import Options, settings
 from dlt_local.declarations.elements import AutoCdcFlow, QueryFlow, Sink, Table
 from dlt_local.declarations.registry import Registry
-from dlt_local.declarations.row_definition import check_definition
 from dlt_local.declarations.source_files import load, source_files
 from dlt_local.delta import tables
 from dlt_local.delta.storage import Storage, read_json
 from dlt_local.errors import (
-    DeclarationError,
     FlowError,
     JarsNotFetched,
     JavaMissing,
@@ -304,27 +301,6 @@ def definition_changed(folder: Path) -> None:
     after = {"rows.definition": '{"total": "decimal(18,2)", "history": "every version"}'}
     table = replace(ORDERS, table_properties=after)
     row_definitions.check(cast(SparkSession, None), table, delta_table(folder, before))
-
-
-def test_a_stored_definition_that_cannot_be_read_asks_for_a_rebuild(tmp_path: Path) -> None:
-    stored = delta_table(tmp_path, {"rows.definition": "{'total': 'int'}"})
-    table = replace(ORDERS, table_properties={"rows.definition": '{"total": "int"}'})
-    with pytest.raises(DeclarationError, match=r"ROW_DEFINITION_CHANGED(.|\n)*is not JSON(.|\n)*--rebuild silver"):
-        row_definitions.check(cast(SparkSession, None), table, stored)
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("{'total': 'int'}", "it is not JSON"),
-        ('["total"]', "it is not a JSON object"),
-        ('{"total": 9}', "part `total` is neither a text nor a list of texts"),
-        ('{"NOT NULL": ["id", 1]}', "part `NOT NULL` is neither"),
-    ],
-)
-def test_a_definition_is_refused_when_it_is_declared(text: str, what: str) -> None:
-    with pytest.raises(DeclarationError, match=f"ROW_DEFINITION_NOT_VALID(.|\\n)*{re.escape(what)}"):
-        check_definition(ORDERS.name, {"rows.definition": text}, HERE)
 
 
 def partitioning_changed(folder: Path) -> None:
