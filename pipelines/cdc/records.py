@@ -93,13 +93,13 @@ class UnknownSource(RunError):
 
 
 class BadKafkaOptions(RunError):
-    """``cdc.kafka.options`` is not a JSON object of strings."""
+    """``cdc.kafka.options`` is not a JSON object of strings; its text, which may hold a secret, is not shown."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, what: str) -> None:
         super().__init__(
             RunCondition.BAD_KAFKA_OPTIONS,
             "cdc.kafka.options",
-            f"the value is `{text}`",
+            what,
             'write a JSON object of strings, such as {"kafka.sasl.mechanism": "PLAIN"}.',
         )
 
@@ -146,9 +146,15 @@ def _other_options(spark: SparkSession) -> dict[str, str]:
     try:
         options = json.loads(text)
     except json.JSONDecodeError as broken:
-        raise BadKafkaOptions(text) from broken
-    if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
-        raise BadKafkaOptions(text)
+        what = f"the value is not JSON: {broken.msg} at character {broken.pos + 1}"
+        raise BadKafkaOptions(what) from None
+    if not isinstance(options, dict):
+        what = "the value is JSON, but not an object"
+        raise BadKafkaOptions(what)
+    for name, value in options.items():
+        if not isinstance(value, str):
+            what = f"the value of `{name}` is not a string"
+            raise BadKafkaOptions(what)
     return options
 
 

@@ -434,7 +434,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "AUTOCDC_INVALID_STATE.OUTDATED": outdated_state,
     # Of runs of cdc.
     "UNKNOWN_SOURCE": raising(UnknownSource(None)),
-    "BAD_KAFKA_OPTIONS": raising(BadKafkaOptions("{")),
+    "BAD_KAFKA_OPTIONS": raising(BadKafkaOptions("the value of `minPartitions` is not a string")),
     "BAD_GAPS_SETTING": raising(BadGapsSetting("yes")),
     "BAD_REPLAY_NAME": raising(BadReplay("after the fix")),
     "NOT_A_CAPTURE": other_capture,
