@@ -72,10 +72,8 @@ def _reported(condition: str) -> str:
 
 
 def _of_reject(reason: str) -> str:
-    """The first message of the reason."""
-    lines = _REJECT_MESSAGES.read_text(encoding="utf-8").splitlines() if _REJECT_MESSAGES.exists() else []
-    messages = (line.partition(": ")[2] for line in lines)
-    return next((message for message in messages if message.startswith(f"{reason}  ")), "")
+    lines = _REJECT_MESSAGES.read_text(encoding="utf-8").splitlines()
+    return next((line for line in lines if line.startswith(f"{reason}  ")), "")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "messages"
 REJECT_MESSAGES = Path(__file__).parent / "reject_messages.txt"
-"""One line for each case of tests/unit/test_decode_outcomes.py: case, reason, message."""
+"""One line for each reason of a reject: the reason and a message; tests/unit/test_decode_outcomes.py decodes them."""
 
 
 def check_message(condition: str, error: object, folder: Path) -> None:

@@ -1,6 +1,5 @@
 """The outcome of a record: a change, a reject with its reason, or ignored by kind; never anything else."""
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -80,12 +79,12 @@ def test_a_record_is_rejected_for_its_reason(
     assert verdicts[case][:2] == ("reject", REJECTS[case][1].name)
 
 
-def test_every_message_word_for_word(verdicts: dict[str, tuple[str, str | None, str | None]]) -> None:
-    """The golden file is rewritten by UPDATE_GOLDEN=1; docs/troubleshooting.md shows a message of each reason."""
-    found = "".join(f"{case}: {reason}  {message}\n" for case, (_, reason, message) in verdicts.items())
-    if os.environ.get("UPDATE_GOLDEN"):
-        REJECT_MESSAGES.write_text(found, encoding="utf-8")
-    assert found == REJECT_MESSAGES.read_text(encoding="utf-8")
+def test_a_message_of_each_reason_word_for_word(verdicts: dict[str, tuple[str, str | None, str | None]]) -> None:
+    """docs/troubleshooting.md shows these: a line of the file for each reason."""
+    lines = REJECT_MESSAGES.read_text(encoding="utf-8").splitlines()
+    shown = [("reject", *line.split("  ", 1)) for line in lines]
+    assert [reason for _, reason, _ in shown] == [reason.name for reason in Reason]
+    assert [each for each in shown if each not in verdicts.values()] == []
 
 
 def test_every_reason_has_a_case() -> None:
