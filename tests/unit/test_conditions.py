@@ -45,8 +45,8 @@ HOW_TO_LIST_CDC = """
 Add each to pipelines/cdc/conditions.py (SPECS, RUNS or REJECTS), such as
     Condition.NAME: "What to do, with the command.",
 then a golden message: tests/unit/spec_faults/<name>.txt for a fault of a spec, a case in tests/unit/test_messages.py
-for an error of a run (UPDATE_GOLDEN=1 writes both); for a reason of a reject a case in tests/unit/test_decode_outcomes.py
-and its line in tests/support/reject_messages.txt. Then run
+for an error of a run (UPDATE_GOLDEN=1 writes both); for a reason of a reject a case in
+tests/unit/test_decode_outcomes.py, and its line in tests/support/reject_messages.txt. Then run
     python -m tools.troubleshooting"""
 
 
