@@ -40,8 +40,16 @@ class Condition(Enum):
     MASKED_KEY_COLUMN = "a key column is masked"
     UNKNOWN_TRACKED_COLUMN = "a tracked column is not one of the table's columns"
     UNKNOWN_CLUSTER_COLUMN = "a clustering column is not one of the table's columns"
-    BAD_SQL = "a mask or an expectation is not an SQL expression"
-    UNKNOWN_SQL_COLUMN = "a mask or an expectation names a column that the table does not have"
+    BAD_SQL = "a mask, filter, computed column or expectation is not an SQL expression"
+    UNKNOWN_SQL_COLUMN = "such an SQL text names a column that the table does not have"
+    UNUSABLE_SQL_COLUMN = (
+        "a computed column or an expectation with an action names a column that a change may leave out, or a computed"
+        " column another one"
+    )
+    UNSTABLE_SQL = (
+        "a filter, computed column or expectation with an action depends on more than the change: on time, chance or"
+        " other rows"
+    )
     NO_COLUMN_LEFT = "the exclusions leave no column, or none to track"
     MISSING_TOPIC = "a table's topic does not exist (`check` with `--records` or `--broker`)"
     UNKNOWN_SETTING = "a pipeline's configuration has a `cdc.*` setting that does not exist (`check` with `--bundle`)"

@@ -58,7 +58,15 @@ def test_applied_in_place(tmp_path: Path, old: str, new: str, text: str) -> None
     assert "rebuild" in edit.advice
 
 
-@pytest.mark.parametrize("more", ["    comment: Words\n", "    gold: {table: sales}\n", "    cluster_by: [email]\n"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    comment: Words\n",
+        "    gold: {table: sales}\n",
+        "    cluster_by: [email]\n",
+        "    expectations: {a: total > 0, b: {condition: total < 9, action: fail}}\n",
+    ],
+)
 def test_no_concern_of_existing_rows(tmp_path: Path, more: str) -> None:
     assert planned(tmp_path, more=more).effect is Effect.NONE
 
@@ -84,6 +92,21 @@ def test_no_concern_of_existing_rows(tmp_path: Path, more: str) -> None:
         ("email: nvarchar(50)", "email: nvarchar(50) not null", "email: now NOT NULL", ""),
         ("key: [id]", "key: [id, total]", "key columns: id -> id, total", ""),
         ("key: [id]", "key: [id]\n    history: false", "history: every version -> current rows", ""),
+        ("key: [id]", "key: [id]\n    filter: id > 5", "row filter: id > 5 (new)", ""),
+        ("key: [id]", "key: [id]\n    computed: {net: total - 1}", "computed column net: total - 1 (new)", ""),
+        ("key: [id]", "key: [id]\n    deletes: soft", "deleted rows: kept with the time of their delete (new)", ""),
+        (
+            "key: [id]",
+            "key: [id]\n    expectations: {small: {condition: total < 5, action: drop}}",
+            "expectations that drop: small (total < 5) (new)",
+            "",
+        ),
+        (
+            "key: [id]",
+            "key: [id]\n    expectations: {small: {condition: total < 5, action: quarantine}}",
+            "expectations that quarantine: also small (total < 5)",
+            "",
+        ),
         (
             "key: [id]",
             "key: [id]\n    history: {track: [total]}",
@@ -103,6 +126,44 @@ def test_a_new_not_null_column_is_refused_with_the_way_out(tmp_path: Path) -> No
     found = planned(tmp_path, ("email: nvarchar(50)", "email: nvarchar(50)\n      note: int not null"))
     (edit,) = [each for each in found.edits if each.effect is Effect.REBUILD]
     assert edit.advice == "declare it nullable: earlier records lack it, and would be rejects"
+
+
+RULES = """
+    filter: id > 5
+    computed: {net: total - 1}
+    deletes: soft
+    expectations:
+      small: {condition: total < 5, action: drop}
+      known: {condition: total > 0, action: quarantine}
+"""
+
+
+def test_rules_removed_need_a_rebuild_and_a_quarantine_leaves_its_rejects(tmp_path: Path) -> None:
+    before = stored(one_table(tmp_path / "old", SPEC + RULES))
+    found = plan(one_table(tmp_path / "new", SPEC), before)
+    assert {(edit.text, edit.effect) for edit in found.edits} == {
+        ("row filter: id > 5 -> gone", Effect.REBUILD),
+        ("computed column net: total - 1 -> gone", Effect.REBUILD),
+        ("deleted rows: kept with the time of their delete -> gone", Effect.REBUILD),
+        ("expectations that drop: small (total < 5) -> gone", Effect.REBUILD),
+        ("expectations that quarantine: no longer known (total > 0)", Effect.IN_PLACE),
+    }
+    changed = plan(one_table(tmp_path / "again", SPEC + RULES.replace("id > 5", "id > 6")), before)
+    assert [edit.text for edit in changed.edits] == ["row filter: id > 5 -> id > 6"]
+
+
+def test_what_the_plan_refuses_the_engine_refuses_too(tmp_path: Path) -> None:
+    """The engine evaluates `rows.concerned` for each new part; what it finds there is refused."""
+    with_rules = one_table(tmp_path / "new", SPEC + RULES)
+    for properties in (definition.of_changes(with_rules), definition.of_versions(with_rules)):
+        parts = json.loads(properties[definition.PROPERTY])
+        new = [part for part in parts if definition.is_rule(part)]
+        assert new and all(
+            f"'{part}'" in properties[definition.CONCERNED] or part.startswith(definition.COMPUTED) for part in new
+        )
+    plain = one_table(tmp_path / "old", SPEC)
+    assert definition.CONCERNED not in definition.of_versions(plain)
+    assert definition.of_changes(plain)[definition.CONCERNED] == "coalesce(map_contains_key(_unknown, :part), false)"
 
 
 def test_columns_of_a_composite_key_may_change_places(tmp_path: Path) -> None:
