@@ -181,7 +181,7 @@ def version_columns(table: TableSpec) -> tuple[str, ...]:
 def tracked_columns(table: TableSpec) -> tuple[str, ...]:
     """The columns whose change makes a version; empty if all do, or none. A soft delete always makes one."""
     tracked = table.track if table.history and table.track else ()
-    return (*tracked, *(DELETED_AT,)) if tracked and table.keeps_deleted else tracked
+    return (*tracked, DELETED_AT) if tracked and table.keeps_deleted else tracked
 
 
 def deletion_columns(table: TableSpec) -> tuple[str, ...]:

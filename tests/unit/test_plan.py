@@ -1,6 +1,7 @@
 """The change planner: what each edit of a table spec does to its existing rows, without Spark."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from cdc import definition
 from cdc.__main__ import cdc
 from cdc.plan.edits import Effect, TablePlan, plan
 from cdc.spec.model import TableSpec
+from dlt_local.updates.row_definitions import edits
 
 SPEC = """
     table: shop.dbo.orders
@@ -152,18 +154,42 @@ def test_rules_removed_need_a_rebuild_and_a_quarantine_leaves_its_rejects(tmp_pa
     assert [edit.text for edit in changed.edits] == ["row filter: id > 5 -> id > 6"]
 
 
-def test_what_the_plan_refuses_the_engine_refuses_too(tmp_path: Path) -> None:
-    """The engine evaluates `rows.concerned` for each new part; what it finds there is refused."""
-    with_rules = one_table(tmp_path / "new", SPEC + RULES)
-    for properties in (definition.of_changes(with_rules), definition.of_versions(with_rules)):
-        parts = json.loads(properties[definition.PROPERTY])
-        new = [part for part in parts if definition.is_rule(part)]
-        assert new and all(
-            f"'{part}'" in properties[definition.CONCERNED] or part.startswith(definition.COMPUTED) for part in new
-        )
-    plain = one_table(tmp_path / "old", SPEC)
-    assert definition.CONCERNED not in definition.of_versions(plain)
+def refused_by_the_engine(before: TableSpec, after: TableSpec) -> set[str]:
+    """The edits for which the engine asks for a rebuild, its condition evaluated over one row."""
+    database = sqlite3.connect(":memory:")
+    database.create_function("map_contains_key", 2, lambda *_: None)
+    database.create_function("startswith", 2, lambda text, start: text.startswith(start))
+    found = set()
+    for properties in (definition.of_changes, definition.of_versions):
+        old, new = properties(before), properties(after)
+        condition = new.get(definition.CONCERNED, "false")
+        for edit in edits(json.loads(old[definition.PROPERTY]), json.loads(new[definition.PROPERTY])):
+            concerned = condition.replace(":part", f"'{edit.concerns}'")
+            row = database.execute(f"SELECT {concerned} FROM (SELECT null AS _unknown)").fetchone()
+            if edit.concerns is None or row[0]:
+                found.add(edit.text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", RULES), (RULES, ""), (RULES, RULES.replace("5", "6")), (RULES, RULES.replace("quarantine", "drop"))],
+    ids=["added", "removed", "changed", "another action"],
+)
+def test_the_engine_refuses_what_the_plan_says(tmp_path: Path, before: str, after: str) -> None:
+    old, new = one_table(tmp_path / "old", SPEC + before), one_table(tmp_path / "new", SPEC + after)
+    planned = {edit.text for edit in plan(new, stored(old)).edits if edit.effect is Effect.REBUILD}
+    assert planned and refused_by_the_engine(old, new) == planned
+
+
+def test_a_table_without_rules_has_the_definition_of_earlier_versions(tmp_path: Path) -> None:
+    plain = one_table(tmp_path, SPEC + "    expectations: {a: total > 0, b: {condition: total < 9, action: fail}}\n")
     assert definition.of_changes(plain)[definition.CONCERNED] == "coalesce(map_contains_key(_unknown, :part), false)"
+    assert definition.of_versions(plain) == {
+        definition.PROPERTY: '{"NOT NULL": ["total"], "email": "nvarchar(50)", "history": "every version", "id":'
+        ' "bigint", "in every record": ["seen"], "key columns": "id", "seen": "datetime2(7)", "total":'
+        ' "decimal(9,2)", "tracked columns": "all columns"}'
+    }
 
 
 def test_columns_of_a_composite_key_may_change_places(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ _SOUND, _RULE = "_sound", "_rule"
 FILTERED = "filtered"
 """The kind of an ignored change: an append-only table's filter leaves it out."""
 _VERDICT = (names.OUTCOME, names.REASON, names.MESSAGE)
+_FAILS = " fails for the values of the row; where null is right, use functions such as try_divide and try_cast"
 Case = tuple[Column, Column]
 """A condition, and the verdict on a change for which it is true."""
 
@@ -77,14 +78,12 @@ def _has_row() -> Column:
 
 def _of_computed(table: TableSpec) -> Iterator[Case]:
     for name, sql in table.computed.items():
-        message = f"computed column {name}: `{sql}` fails for the values of the row"
-        yield ~F.col(_SOUND)[name], _reject(Reason.FAILED_SQL, message)
+        yield ~F.col(_SOUND)[name], _reject(Reason.FAILED_SQL, f"computed column {name}: `{sql}`{_FAILS}")
 
 
 def _of_filter(table: TableSpec) -> Iterator[Case]:
     if table.filter:
-        message = f"filter: `{table.filter}` fails for the values of the row"
-        yield ~_is_sound(table.filter), _reject(Reason.FAILED_SQL, message)
+        yield ~_is_sound(table.filter), _reject(Reason.FAILED_SQL, f"filter: `{table.filter}`{_FAILS}")
         if table.append_only:
             # With a key the change is kept, and AUTO CDC removes the row by it.
             yield ~_passes(table), _verdict(names.IGNORED, FILTERED, None)
