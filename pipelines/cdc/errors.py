@@ -16,7 +16,7 @@ class Condition(Enum):
     EMPTY_FILE = "a file is empty"
     BROKEN_YAML = "a file is not valid YAML"
     DUPLICATE_YAML_KEY = "a mapping has the same key twice"
-    UNQUOTED_COMMA = "a type such as decimal(18,2) is not quoted inside braces, where YAML splits it at the comma"
+    UNQUOTED_COMMA = "a type such as decimal(18,2), or SQL, is not quoted inside braces: YAML splits it at the comma"
     SECRET_IN_SPEC = "a file contains a password, token or key; the value is never shown"
     UNKNOWN_FIELD = "a field is not one that a spec can have"
     MISPLACED_FIELD = "a field has no effect where it is, or contradicts another"
