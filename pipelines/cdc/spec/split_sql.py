@@ -22,7 +22,8 @@ def repair_split_sql(reading: Reading) -> None:
 def _join(reading: Reading, values: dict[str, Any], path: ValuePath) -> None:
     names = list(values)
     for index, name in enumerate(names):
-        whole, parts = values.get(name), []
+        whole = values.get(name)
+        parts: list[str] = []
         for rest in names[index + 1 :]:
             # A part is a key without a value, while a parenthesis is open.
             if not isinstance(whole, str) or whole.count("(") <= whole.count(")") or values.get(rest, "") is not None:
