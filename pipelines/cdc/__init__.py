@@ -15,6 +15,7 @@ from cdc.gold import current_rows, history
 from cdc.least_counts import wants_least_counts, with_least_counts
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
+from cdc.row_conditions import expectations, removes_row
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "current_rows",
     "decode",
     "event_kinds",
+    "expectations",
     "findings",
     "gaps",
     "history",
@@ -39,6 +41,7 @@ __all__ = [
     "read_records",
     "read_topic",
     "rejects",
+    "removes_row",
     "replay",
     "sequence",
     "smallest_gap",

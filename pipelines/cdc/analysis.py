@@ -3,11 +3,12 @@
 import re
 import weakref
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType
+from pyspark.sql.types import BooleanType, DataType
 
 from cdc import names
 from cdc.debezium.decode import change_columns
@@ -17,6 +18,7 @@ from cdc.spec.load import Conf
 from cdc.spec.model import TableSpec
 from cdc.spec.reading import Fault, Reading
 from cdc.spec.sql_texts import SqlText, not_sql, sql_texts, unknown_column
+from cdc.spec.table import ReadTable
 
 _TYPES = {
     names.COMMITTED_AT: "timestamp",
@@ -25,6 +27,8 @@ _TYPES = {
     names.OFFSET: "bigint",
     names.UNKNOWN: "map<string, string>",
     names.COLUMNS_TO_UPDATE: "array<string>",
+    names.DELETED_AT: "timestamp",
+    names.HAS_ROW: "boolean",
 }
 """Types of the columns of a change; the others, a position's among them, stand in as strings."""
 _sound: weakref.WeakSet[Conf] = weakref.WeakSet()
@@ -32,7 +36,7 @@ _sound: weakref.WeakSet[Conf] = weakref.WeakSet()
 
 
 def check_sql(spark: SparkSession, conf: Conf) -> None:
-    """Resolve the masks and expectations of all tables; nothing is executed.
+    """Resolve every SQL text of all tables; nothing is executed.
 
     Raises:
         SpecError: with each text that Spark refuses.
@@ -47,11 +51,33 @@ def check_sql(spark: SparkSession, conf: Conf) -> None:
 def _conf_faults(spark: SparkSession, conf: Conf) -> Iterator[Diagnostic]:
     for table in conf.read:
         if table.spec and (texts := tuple(sql_texts(table))):
-            frame = _placeholder(spark, table.spec)
-            # One analysis for all texts of a table: they are sound as a rule.
-            if not _is_sound(frame, texts):
-                for sql in texts:
-                    yield from map(table.reading.diagnostic, _faults(frame, table.reading, sql))
+            yield from map(table.reading.diagnostic, _table_faults(_placeholder(spark, table.spec), table, texts))
+
+
+def _table_faults(frame: DataFrame, table: ReadTable, texts: Sequence[SqlText]) -> Iterator[Fault]:
+    computing = [sql for sql in texts if sql.computes]
+    if found := list(_faults_of(frame, table.reading, computing)):
+        yield from found
+        computing = []
+    frame = frame.select("*", *(F.expr(sql.text).alias(sql.computes or "") for sql in computing))
+    known = set(frame.columns)
+    # A text that names a computed column cannot be resolved before that column is.
+    others = [sql for sql in texts if not sql.computes and known.issuperset(sql.columns)]
+    yield from _faults_of(frame, table.reading, others)
+
+
+def _faults_of(frame: DataFrame, reading: Reading, texts: Sequence[SqlText]) -> Iterator[Fault]:
+    """The faults of texts, each over the columns that it may name."""
+    for visible, group in groupby(sorted(texts, key=_visible), key=_visible):
+        seen, same = frame.select(*(F.col(f"`{name}`") for name in visible)), tuple(group)
+        # One analysis for all: they are sound as a rule.
+        if not _is_sound(seen, same):
+            for sql in same:
+                yield from _faults(seen, reading, sql)
+
+
+def _visible(sql: SqlText) -> tuple[str, ...]:
+    return (*sql.columns, *sql.others)
 
 
 def _is_sound(frame: DataFrame, texts: Sequence[SqlText]) -> bool:
@@ -60,7 +86,7 @@ def _is_sound(frame: DataFrame, texts: Sequence[SqlText]) -> bool:
     except AnalysisException:
         return False
     types = [field.dataType for field in schema.fields[-len(texts) :]]
-    return all(sql.is_value or type_ == BooleanType() for sql, type_ in zip(texts, types, strict=True))
+    return all(_unfit(sql, type_) is None for sql, type_ in zip(texts, types, strict=True))
 
 
 def _faults(frame: DataFrame, reading: Reading, sql: SqlText) -> Iterator[Fault]:
@@ -69,8 +95,17 @@ def _faults(frame: DataFrame, reading: Reading, sql: SqlText) -> Iterator[Fault]
     except AnalysisException as error:
         yield from _explained(error, reading, sql)
         return
+    if reason := _unfit(sql, found):
+        yield not_sql(reading, sql, reason)
+
+
+def _unfit(sql: SqlText, found: DataType) -> str | None:
+    """Why a text must not have values of this type; None if it may."""
     if not sql.is_value and found != BooleanType():
-        yield not_sql(reading, sql, f"its value is {found.simpleString()}; expected true or false")
+        return f"its value is {found.simpleString()}; expected true or false"
+    if sql.computes and re.search(r"\b(void|map|variant|interval)\b", found.simpleString()):
+        return f"its value is {found.simpleString()}, which a table of changes cannot have; cast it"
+    return None
 
 
 def _explained(error: AnalysisException, reading: Reading, sql: SqlText) -> Iterator[Fault]:

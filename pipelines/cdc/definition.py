@@ -21,7 +21,13 @@ NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 KEY, KEEPS, TRACKED = "key columns", "history", "tracked columns"
 ORDER = "order within a transaction"
 """`within_transaction`: each of its values makes a sequence of another type."""
+QUARANTINE = "expectations that quarantine"
+"""List of the expectations that make a change a reject."""
+DROP, FILTER, DELETED, COMPUTED = "expectations that drop", "row filter", "deleted rows", "computed column "
+"""Parts that only tables with these settings have; the last is followed by the column's name."""
 _HAS_PART = f"coalesce(map_contains_key({names.UNKNOWN}, :part), false)"
+_IS_RULE = f":part IN ('{DROP}', '{FILTER}', '{DELETED}') OR startswith(:part, '{COMPUTED}')"
+"""Such a part that is new concerns every row."""
 
 
 Parts = Mapping[str, str | list[str]]
@@ -36,7 +42,27 @@ def definition(table: TableSpec) -> dict[str, str | list[str]]:
         **dict.fromkeys(table.excluded, "excluded"),
         NOT_NULL: [column.name for column in required if not column.nullable],
         IN_EVERY_RECORD: [column.name for column in table.columns if column.nullable and column.on_missing == "reject"],
+        **dict(_rules(table)),
     }
+
+
+def is_rule(part: str) -> bool:
+    """True for a part of a setting that decides about rows as a whole, or computes a column."""
+    return part in (DROP, FILTER, DELETED) or part.startswith(COMPUTED)
+
+
+def _rules(table: TableSpec) -> Iterator[tuple[str, str | list[str]]]:
+    """The parts of settings that a table has only if its spec asks for them."""
+    if quarantining := table.expected("quarantine"):
+        yield QUARANTINE, [f"{name} ({sql})" for name, sql in sorted(quarantining.items())]
+    if dropping := table.expected("drop"):
+        yield DROP, ", ".join(f"{name} ({sql})" for name, sql in sorted(dropping.items()))
+    if table.filter and table.append_only:
+        yield FILTER, table.filter
+    if table.keeps_deleted:
+        yield DELETED, "kept with the time of their delete"
+    for name, sql in table.computed.items():
+        yield f"{COMPUTED}{name}", sql
 
 
 def of_changes(table: TableSpec) -> dict[str, str]:
@@ -44,12 +70,15 @@ def of_changes(table: TableSpec) -> dict[str, str]:
 
     Records that were rejected for a null stay rejects when the column may be null: a replay decodes them again.
     """
-    return {PROPERTY: _text(definition(table)), CONCERNED: _HAS_PART}
+    has_rules = any(map(is_rule, definition(table)))
+    concerned = f"{_HAS_PART} OR {_IS_RULE}" if has_rules else _HAS_PART
+    return {PROPERTY: _text(definition(table)), CONCERNED: concerned}
 
 
 def of_versions(table: TableSpec) -> dict[str, str]:
     """Table properties of ``silver.<table>``."""
-    return {PROPERTY: _text({**definition(table), **definition_of_versions(table)})}
+    parts = {**definition(table), **definition_of_versions(table)}
+    return {PROPERTY: _text(parts), **({CONCERNED: _IS_RULE} if any(map(is_rule, parts)) else {})}
 
 
 def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
@@ -59,6 +88,7 @@ def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
         KEEPS: "every version" if table.history else "current rows",
         TRACKED: ", ".join(sorted(table.track)) if table.history and table.track else "all columns",
         ORDER: table.connector.within_transaction,
+        **({FILTER: table.filter} if table.filter and not table.append_only else {}),
     }
 
 

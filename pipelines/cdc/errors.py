@@ -16,7 +16,7 @@ class Condition(Enum):
     EMPTY_FILE = "a file is empty"
     BROKEN_YAML = "a file is not valid YAML"
     DUPLICATE_YAML_KEY = "a mapping has the same key twice"
-    UNQUOTED_COMMA = "a type such as decimal(18,2) is not quoted inside braces, where YAML splits it at the comma"
+    UNQUOTED_COMMA = "a type such as decimal(18,2), or SQL, is not quoted inside braces: YAML splits it at the comma"
     SECRET_IN_SPEC = "a file contains a password, token or key; the value is never shown"
     UNKNOWN_FIELD = "a field is not one that a spec can have"
     MISPLACED_FIELD = "a field has no effect where it is, or contradicts another"
@@ -40,8 +40,16 @@ class Condition(Enum):
     MASKED_KEY_COLUMN = "a key column is masked"
     UNKNOWN_TRACKED_COLUMN = "a tracked column is not one of the table's columns"
     UNKNOWN_CLUSTER_COLUMN = "a clustering column is not one of the table's columns"
-    BAD_SQL = "a mask or an expectation is not an SQL expression"
-    UNKNOWN_SQL_COLUMN = "a mask or an expectation names a column that the table does not have"
+    BAD_SQL = "a mask, filter, computed column or expectation is not an SQL expression"
+    UNKNOWN_SQL_COLUMN = "such an SQL text names a column that the table does not have"
+    UNUSABLE_SQL_COLUMN = (
+        "a computed column or an expectation with an action names a column that a change may leave out, or a computed"
+        " column another one"
+    )
+    UNSTABLE_SQL = (
+        "a filter, computed column or expectation with an action depends on more than the change: on time, chance or"
+        " other rows"
+    )
     NO_COLUMN_LEFT = "the exclusions leave no column, or none to track"
     MISSING_TOPIC = "a table's topic does not exist (`check` with `--records` or `--broker`)"
     UNKNOWN_SETTING = "a pipeline's configuration has a `cdc.*` setting that does not exist (`check` with `--bundle`)"

@@ -12,6 +12,9 @@ from cdc.spec.model import ConnectorSpec, TableSpec
 CREATE, UPDATE, DELETE, READ, TRUNCATE, LOG_MESSAGE = "c", "u", "d", "r", "t", "m"
 """Debezium's codes of an operation, the values of ``_op``; a log message (``m``) is never a change."""
 
+WITH_ROW = (CREATE, UPDATE, READ)
+"""Those of a change that carries its row."""
+
 OP = "_op"
 """The operation of a change: one of the codes above."""
 IS_DELETE = f"{OP} = '{DELETE}'"
@@ -39,6 +42,10 @@ UNKNOWN = "_unknown"
 COLUMNS_TO_UPDATE = "_columns_to_update"
 """The columns whose values a change carries; the others keep those of the previous version. Only in the changes of
 a table whose spec asks for it."""
+DELETED_AT = "_deleted_at"
+"""When the row was deleted at the source; null while it lives. Only with `deletes: soft`; gold's is without ``_``."""
+HAS_ROW = "_has_row"
+"""True once a change has carried the row; null where only its delete is known. Only with `deletes: soft`."""
 
 OUTCOME = "_outcome"
 """What a record became: one of the three outcomes below."""
@@ -66,6 +73,7 @@ DECODED_AS: Mapping[str, str] = {
 REJECT_COLUMNS = ("reason", "message", *DECODED_AS)
 """The columns of a reject: why, and the record under Kafka's own names, so that it can be decoded again."""
 
+GOLD_DELETED_AT = DELETED_AT.removeprefix("_")
 VALID_FROM = "valid_from"
 VALID_TO = "valid_to"
 IS_CURRENT = "is_current"
@@ -154,10 +162,31 @@ def gaps_dataset(connector: ConnectorSpec) -> str:
     return f"gold.{_connector_dataset(connector, 'gaps')}"
 
 
-def target_columns(table: TableSpec) -> tuple[str, ...]:
-    """The table's own columns in silver and gold, in order; the offset kept of a datetimeoffset follows its column."""
+def source_columns(table: TableSpec) -> tuple[str, ...]:
+    """The columns from the source, by target name, in order; the offset kept of a datetimeoffset follows its column."""
     pairs = ((column.target, column.offset_target) for column in table.columns)
     return tuple(name for pair in pairs for name in pair if name is not None)
+
+
+def target_columns(table: TableSpec) -> tuple[str, ...]:
+    """The table's own columns in silver and gold, in order: those from the source, then the computed ones."""
+    return (*source_columns(table), *table.computed)
+
+
+def version_columns(table: TableSpec) -> tuple[str, ...]:
+    """The columns of ``silver.<table>`` beside those that AUTO CDC adds."""
+    return (*target_columns(table), *deletion_columns(table))
+
+
+def tracked_columns(table: TableSpec) -> tuple[str, ...]:
+    """The columns whose change makes a version; empty if all do, or none. A soft delete always makes one."""
+    tracked = table.track if table.history and table.track else ()
+    return (*tracked, DELETED_AT) if tracked and table.keeps_deleted else tracked
+
+
+def deletion_columns(table: TableSpec) -> tuple[str, ...]:
+    """The columns that `deletes: soft` adds to changes and versions."""
+    return (DELETED_AT, HAS_ROW) if table.keeps_deleted else ()
 
 
 def _connector_dataset(connector: ConnectorSpec, suffix: str) -> str:

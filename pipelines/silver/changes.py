@@ -2,14 +2,15 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, arrival, changes, definition, load_tables
+from cdc import TableSpec, arrival, changes, definition, expectations, load_tables
 from cdc.names import COMMITTED_AT, UNKNOWN, changes_dataset, decoded_dataset
 
 
 def declare(table: TableSpec) -> None:
-    """Declare silver.<table>_changes; on violation of an expectation: count the change and keep it.
+    """Declare silver.<table>_changes; on violation of an expectation: its action (default: count and keep the change).
 
-    A field that is not in the spec, after a column was added to the source, is a violation too.
+    Quarantined changes have become rejects before. A field that is not in the spec, after a column was added to the
+    source, is a violation too.
     """
 
     @dp.table(
@@ -17,7 +18,9 @@ def declare(table: TableSpec) -> None:
         comment=f"Changes of {table.source}",
         table_properties={"report.newest": COMMITTED_AT, **arrival(table), **definition.of_changes(table)},
     )
-    @dp.expect_all(table.expectations)
+    @dp.expect_all(expectations(table, "warn"))
+    @dp.expect_all_or_drop(expectations(table, "drop"))
+    @dp.expect_all_or_fail(expectations(table, "fail"))
     @dp.expect("no field unknown to the spec", f"{UNKNOWN} IS NULL")
     def typed_changes():
         return changes(spark.readStream.table(decoded_dataset(table)), table)

@@ -2,13 +2,13 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, definition, load_tables, sequence, wants_least_counts, with_least_counts
+from cdc import TableSpec, definition, load_tables, removes_row, sequence, wants_least_counts, with_least_counts
 from cdc.names import (
     COLUMNS_TO_UPDATE,
-    IS_DELETE,
     changes_dataset,
     least_counts_view,
-    target_columns,
+    tracked_columns,
+    version_columns,
     versions_dataset,
 )
 
@@ -42,11 +42,11 @@ def declare(table: TableSpec) -> None:
         source=source(table),
         keys=list(table.key),
         sequence_by=sequence(table),
-        apply_as_deletes=IS_DELETE,
-        columns_to_update=COLUMNS_TO_UPDATE if table.merges else None,
-        column_list=list(target_columns(table)),
+        apply_as_deletes=removes_row(table),
+        columns_to_update=COLUMNS_TO_UPDATE if table.has_partial_changes else None,
+        column_list=list(version_columns(table)),
         stored_as_scd_type=2 if table.history else 1,
-        track_history_column_list=list(table.track) if table.history and table.track else None,
+        track_history_column_list=list(tracked_columns(table)) or None,
     )
 
 

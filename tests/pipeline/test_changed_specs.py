@@ -33,7 +33,8 @@ class Edit:
 EDITS = {
     "in_place": Edit(
         {"name": "nvarchar(20)", "note": "nvarchar(10)", "placed": "datetime2(7)"},
-        more="comment: Other words\ngold: {table: sold}\ncluster_by: [note]\nexpectations: {cheap: price < 5}",
+        more="comment: Other words\ngold: {table: sold}\ncluster_by: [note]\n"
+        "expectations: {cheap: price < 5, sane: {condition: price < 99, action: fail}}",
     ),
     "known_before": Edit({"seen": "int"}, "seen: int (new)"),
     "widened": Edit({"price": "decimal(18,2)"}, "price: decimal(9,2) -> decimal(18,2)"),
@@ -45,6 +46,14 @@ EDITS = {
         "email: nvarchar(50) -> nvarchar(50) masked by sha2(email, 256)",
     ),
     "other_key": Edit({}, "key columns: id -> id, name", more="key: [id, name]"),
+    "filtered": Edit({}, "row filter: name = 'a' (new)", more="filter: name = 'a'"),
+    "kept": Edit({}, "computed column twice: price * 2 (new)", more="deletes: soft\ncomputed: {twice: price * 2}"),
+    "judged": Edit(
+        {},
+        "expectations that drop: named (name <> 'a') (new)",
+        more="expectations:\n  named: {condition: name <> 'a', action: drop}\n"
+        "  known: {condition: id <> 11, action: quarantine}",
+    ),
     "without_history": Edit({}, "history: every version -> current rows", more="history: false"),
 }
 

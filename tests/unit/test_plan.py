@@ -1,6 +1,7 @@
 """The change planner: what each edit of a table spec does to its existing rows, without Spark."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from cdc import definition
 from cdc.__main__ import cdc
 from cdc.plan.edits import Effect, TablePlan, plan
 from cdc.spec.model import TableSpec
+from dlt_local.updates.row_definitions import edits
 
 SPEC = """
     table: shop.dbo.orders
@@ -58,7 +60,15 @@ def test_applied_in_place(tmp_path: Path, old: str, new: str, text: str) -> None
     assert "rebuild" in edit.advice
 
 
-@pytest.mark.parametrize("more", ["    comment: Words\n", "    gold: {table: sales}\n", "    cluster_by: [email]\n"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    comment: Words\n",
+        "    gold: {table: sales}\n",
+        "    cluster_by: [email]\n",
+        "    expectations: {a: total > 0, b: {condition: total < 9, action: fail}}\n",
+    ],
+)
 def test_no_concern_of_existing_rows(tmp_path: Path, more: str) -> None:
     assert planned(tmp_path, more=more).effect is Effect.NONE
 
@@ -84,6 +94,21 @@ def test_no_concern_of_existing_rows(tmp_path: Path, more: str) -> None:
         ("email: nvarchar(50)", "email: nvarchar(50) not null", "email: now NOT NULL", ""),
         ("key: [id]", "key: [id, total]", "key columns: id -> id, total", ""),
         ("key: [id]", "key: [id]\n    history: false", "history: every version -> current rows", ""),
+        ("key: [id]", "key: [id]\n    filter: id > 5", "row filter: id > 5 (new)", ""),
+        ("key: [id]", "key: [id]\n    computed: {net: total - 1}", "computed column net: total - 1 (new)", ""),
+        ("key: [id]", "key: [id]\n    deletes: soft", "deleted rows: kept with the time of their delete (new)", ""),
+        (
+            "key: [id]",
+            "key: [id]\n    expectations: {small: {condition: total < 5, action: drop}}",
+            "expectations that drop: small (total < 5) (new)",
+            "",
+        ),
+        (
+            "key: [id]",
+            "key: [id]\n    expectations: {small: {condition: total < 5, action: quarantine}}",
+            "expectations that quarantine: also small (total < 5)",
+            "",
+        ),
         (
             "key: [id]",
             "key: [id]\n    history: {track: [total]}",
@@ -123,6 +148,68 @@ def test_an_append_only_table_has_no_order(tmp_path: Path) -> None:
     before = json.loads(definition.of_changes(one_table(tmp_path / "old", log))[definition.PROPERTY])
     connector = "{topic_prefix: shopserver, within_transaction: lsn}"
     assert plan(one_table(tmp_path / "new", log, connector=connector), before).effect is Effect.NONE
+
+
+RULES = """
+    filter: id > 5
+    computed: {net: total - 1}
+    deletes: soft
+    expectations:
+      small: {condition: total < 5, action: drop}
+      known: {condition: total > 0, action: quarantine}
+"""
+
+
+def test_rules_removed_need_a_rebuild_and_a_quarantine_leaves_its_rejects(tmp_path: Path) -> None:
+    before = stored(one_table(tmp_path / "old", SPEC + RULES))
+    found = plan(one_table(tmp_path / "new", SPEC), before)
+    assert {(edit.text, edit.effect) for edit in found.edits} == {
+        ("row filter: id > 5 -> gone", Effect.REBUILD),
+        ("computed column net: total - 1 -> gone", Effect.REBUILD),
+        ("deleted rows: kept with the time of their delete -> gone", Effect.REBUILD),
+        ("expectations that drop: small (total < 5) -> gone", Effect.REBUILD),
+        ("expectations that quarantine: no longer known (total > 0)", Effect.IN_PLACE),
+    }
+    changed = plan(one_table(tmp_path / "again", SPEC + RULES.replace("id > 5", "id > 6")), before)
+    assert [edit.text for edit in changed.edits] == ["row filter: id > 5 -> id > 6"]
+
+
+def refused_by_the_engine(before: TableSpec, after: TableSpec) -> set[str]:
+    """The edits for which the engine asks for a rebuild, its condition evaluated over one row."""
+    database = sqlite3.connect(":memory:")
+    database.create_function("map_contains_key", 2, lambda *_: None)
+    database.create_function("startswith", 2, lambda text, start: text.startswith(start))
+    found = set()
+    for properties in (definition.of_changes, definition.of_versions):
+        old, new = properties(before), properties(after)
+        condition = new.get(definition.CONCERNED, "false")
+        for edit in edits(json.loads(old[definition.PROPERTY]), json.loads(new[definition.PROPERTY])):
+            concerned = condition.replace(":part", f"'{edit.concerns}'")
+            row = database.execute(f"SELECT {concerned} FROM (SELECT null AS _unknown)").fetchone()
+            if edit.concerns is None or row[0]:
+                found.add(edit.text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", RULES), (RULES, ""), (RULES, RULES.replace("5", "6")), (RULES, RULES.replace("quarantine", "drop"))],
+    ids=["added", "removed", "changed", "another action"],
+)
+def test_the_engine_refuses_what_the_plan_says(tmp_path: Path, before: str, after: str) -> None:
+    old, new = one_table(tmp_path / "old", SPEC + before), one_table(tmp_path / "new", SPEC + after)
+    planned = {edit.text for edit in plan(new, stored(old)).edits if edit.effect is Effect.REBUILD}
+    assert planned and refused_by_the_engine(old, new) == planned
+
+
+def test_a_table_without_rules_has_the_definition_of_earlier_versions(tmp_path: Path) -> None:
+    plain = one_table(tmp_path, SPEC + "    expectations: {a: total > 0, b: {condition: total < 9, action: fail}}\n")
+    assert definition.of_changes(plain)[definition.CONCERNED] == "coalesce(map_contains_key(_unknown, :part), false)"
+    assert definition.of_versions(plain) == {
+        definition.PROPERTY: '{"NOT NULL": ["total"], "email": "nvarchar(50)", "history": "every version", "id":'
+        ' "bigint", "in every record": ["seen"], "key columns": "id", "seen": "datetime2(7)", "total":'
+        ' "decimal(9,2)", "tracked columns": "all columns"}'
+    }
 
 
 def test_columns_of_a_composite_key_may_change_places(tmp_path: Path) -> None:

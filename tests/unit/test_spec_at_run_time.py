@@ -84,6 +84,61 @@ def test_sql_that_spark_refuses_names_the_file(
     assert reported.format(tmp_path / "tables/shop/orders.yml") in str(raised.value)
 
 
+RULES = """\
+table: shop.dbo.notes
+key: [id]
+columns:
+  id: int
+  total: int
+  body: {type: nvarchar(max), large_nulls: NULLS}
+FIELD
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "reported"),
+    [
+        ("filter: half > 1 and total > 0\ncomputed: {half: total / 2}", None),
+        ("expectations: {known: {condition: _op <> 'd' and id > 0, action: quarantine}}", None),
+        ("filter: total", "BAD_SQL  {}:7:9   table shop.dbo.notes\n  the filter is not valid SQL: its value is int"),
+        (
+            "computed: {size: length(body)}",
+            "UNUSABLE_SQL_COLUMN  {}:7:25   table shop.dbo.notes\n"
+            "  the computed column `size` names `body`: a change may leave it out",
+        ),
+        (
+            "computed: {half: total / 2, quarter: half / 2}",
+            "UNUSABLE_SQL_COLUMN  {}:7:38   table shop.dbo.notes\n"
+            "  the computed column `quarter` names `half`: it is computed itself",
+        ),
+        (
+            "computed: {half: totl / 2}",
+            "UNKNOWN_SQL_COLUMN  {}:7:18   table shop.dbo.notes\n  the computed column `half` names `totl`",
+        ),
+        (
+            'computed: {half: "null"}',
+            "BAD_SQL  {}:7:18   table shop.dbo.notes\n"
+            "  the computed column `half` is not valid SQL: its value is void, which a table of changes cannot have",
+        ),
+        (
+            "filter: _op = 'c'",
+            "UNKNOWN_SQL_COLUMN  {}:7:9   table shop.dbo.notes\n  the filter names `_op`, which is not one of",
+        ),
+    ],
+)
+def test_rules_are_resolved_over_the_columns_that_they_may_name(
+    session: SparkSession, tmp_path: Path, field: str, reported: str | None
+) -> None:
+    text = RULES.replace("FIELD", field).replace("NULLS", "as_null" if "filter" in field else "unchanged")
+    write_conf(tmp_path, {"tables/shop/notes.yml": text})
+    if reported is None:
+        assert len(load_tables(session)) == 1
+        return
+    with pytest.raises(SpecError) as raised:
+        load_tables(session)
+    assert reported.format(tmp_path / "tables/shop/notes.yml") in str(raised.value)
+
+
 def test_a_setting_that_does_not_exist_is_refused(session: SparkSession, tmp_path: Path) -> None:
     write(tmp_path)
     for name in ("cdc.findngs", "cdc.kafka.bootstrap.servrs", "cdc.kafka.fetch.min.bytes"):

@@ -28,7 +28,7 @@ def test_the_pages_examples_are_a_sound_conf_folder(tmp_path: Path) -> None:
     examples = dict(re.findall(r"```yaml\n# conf/(\S+)\n(.*?)```", PAGE, re.DOTALL))
     conf = read_conf(write_conf(tmp_path, examples))
     assert conf.faults == ()
-    assert [table.name for table in conf.tables] == ["audit_log", "orders", "people"]
+    assert [table.name for table in conf.tables] == ["audit_log", "invoices", "orders", "people"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -73,6 +73,35 @@ def test_every_field_of_a_table_is_read(tmp_path: Path) -> None:
     assert spec.tombstone_retention_seconds == 604_800
 
 
+def test_rules_for_rows_are_read(tmp_path: Path) -> None:
+    spec = one_table(
+        tmp_path,
+        """\
+        table: shop.dbo.orders
+        key: [id]
+        columns: {id: int, total: {type: int, rename: amount}}
+        filter: amount > 0
+        computed: {net: amount - 1, Gross: amount + 1}
+        deletes: soft
+        cluster_by: [net, total]
+        history: {track_except: [total, Gross]}
+        expectations:
+          a: amount > 1
+          b: {condition: amount > 2}
+          c: {condition: net > 3, action: quarantine}
+        """,
+    )
+    assert (spec.filter, spec.deletes, spec.computed) == (
+        "amount > 0",
+        "soft",
+        {"net": "amount - 1", "Gross": "amount + 1"},
+    )
+    assert (spec.cluster_by, spec.track) == (("net", "amount"), ("id", "net"))
+    assert spec.expectations == {"a": "amount > 1", "b": "amount > 2", "c": "net > 3"}
+    assert spec.actions == {"c": "quarantine"}
+    assert (spec.has_partial_changes, spec.merges) == (True, False)
+
+
 def test_every_field_of_a_connector_is_read(tmp_path: Path) -> None:
     connector = """\
         topic_prefix: till

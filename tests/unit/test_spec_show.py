@@ -64,9 +64,24 @@ def test_each_value_has_its_origin() -> None:
     assert {name for name in schema("table")["properties"] if name not in settings} == {
         "columns",
         "comment",
+        "filter",
         "physical_table",
         "on_missing",
     }
+
+
+@pytest.mark.usefixtures("conf")
+def test_rules_for_rows_are_shown_as_written() -> None:
+    rules = "filter: id > 5\ndeletes: soft\ncomputed: {next: id + 1}\n"
+    rules += "expectations: {a: {condition: id > 1, action: drop}}\n"
+    lines = "table: shop.dbo.lines\nkey: [id]\ncolumns: {id: int}\n"
+    Path("conf/tables/shop/lines.yml").write_text(lines + rules)
+    settings = shown("lines")
+    assert settings["filter"] == ("id > 5", "conf/tables/shop/lines.yml:4:9")
+    assert settings["deletes"] == ("soft", "conf/tables/shop/lines.yml:5:10")
+    assert settings["computed"] == ({"next": "id + 1"}, "conf/tables/shop/lines.yml:6:11")
+    assert settings["expectations"][0] == {"a": {"condition": "id > 1", "action": "drop"}}
+    assert shown("orders")["deletes"] == ("hard", "built-in default")
 
 
 @pytest.mark.usefixtures("conf")

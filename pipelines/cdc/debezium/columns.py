@@ -76,14 +76,25 @@ def known_text(column: ColumnSpec, table: TableSpec) -> Column:
 
 
 def columns_to_update(table: TableSpec, op: Column) -> Column:
-    """The names of the target columns whose values the change carries."""
+    """The names of the columns of ``silver.<table>`` whose values the change carries.
+
+    A delete that keeps the row sets the time of the delete only: a record of a delete may have nothing but the key.
+    """
+    carried = _carried(table, op)
+    if not table.keeps_deleted:
+        return carried
+    of_delete = F.array(*map(F.lit, (*table.key, names.DELETED_AT)))
+    return F.when(op == names.DELETE, of_delete).otherwise(carried)
+
+
+def _carried(table: TableSpec, op: Column) -> Column:
 
     def name_if_carried(name: str, column: ColumnSpec | None) -> Column:
         unchanged = () if column is None else tuple(_unchanged(column, table, op))
         return F.when(~F.greatest(*unchanged, F.lit(False)), name) if unchanged else F.lit(name)
 
     merged = {column.target: column for column in table.columns if column.merges}
-    carried = (name_if_carried(name, merged.get(name)) for name in names.target_columns(table))
+    carried = (name_if_carried(name, merged.get(name)) for name in names.version_columns(table))
     return F.array_compact(F.array(*carried))
 
 
@@ -119,8 +130,8 @@ def typed(table: TableSpec) -> Iterator[Column]:
 
 
 def masked(table: TableSpec) -> Iterator[Column]:
-    """The table's columns with the spec's masks applied."""
+    """The columns from the source with the spec's masks applied."""
     masks = {column.target: column.mask for column in table.columns}
-    for name in names.target_columns(table):
+    for name in names.source_columns(table):
         mask = masks.get(name)
         yield F.expr(mask).alias(name) if mask else F.col(f"`{name}`")

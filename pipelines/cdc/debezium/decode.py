@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.utils import is_remote
 
 from cdc import names
-from cdc.debezium import columns, rows, shapes
+from cdc.debezium import columns, row_rules, rows, shapes
 from cdc.debezium.positions import position_of
 from cdc.debezium.positions.position import SNAPSHOT_FIELD
 from cdc.debezium.verdict import Evidence, fault_of_columns, verdict
@@ -63,7 +63,8 @@ def change_columns(table: TableSpec) -> tuple[str, ...]:
         names.OFFSET,
         names.RECORDED_AT,
         names.UNKNOWN,
-        *((names.COLUMNS_TO_UPDATE,) if table.merges else ()),
+        *((names.COLUMNS_TO_UPDATE,) if table.has_partial_changes else ()),
+        *names.deletion_columns(table),
     )
 
 
@@ -151,16 +152,26 @@ def _judge(table: TableSpec) -> list[Column]:
 def _finish(table: TableSpec) -> list[Column]:
     verdict_field = F.col(_VERDICT).getField
     is_reject = verdict_field(names.OUTCOME) == names.REJECT
+    # A rule may make a reject of what is a change so far.
+    kept = F.lit(True) if row_rules.has_row_rules(table) else is_reject
     computed = {names.SNAPSHOT: F.lower(F.col(shapes.SOURCE).getField(SNAPSHOT_FIELD)).alias(names.SNAPSHOT)}
-    if table.merges:
+    if table.keeps_deleted:
+        op = F.col(names.OP)
+        computed[names.DELETED_AT] = F.when(op == names.DELETE, F.col(names.COMMITTED_AT)).alias(names.DELETED_AT)
+        computed[names.HAS_ROW] = F.when(op.isin(*names.WITH_ROW), F.lit(True)).alias(names.HAS_ROW)
+    if table.has_partial_changes:
         carried = columns.columns_to_update(table, F.col(names.OP))
         computed[names.COLUMNS_TO_UPDATE] = carried.alias(names.COLUMNS_TO_UPDATE)
     return [
         *columns.masked(table),
         *(computed.get(name, F.col(name)) for name in change_columns(table)),
         *(verdict_field(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
-        *(F.when(is_reject, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
+        *(F.when(kept, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
     ]
+
+
+def _conclude(table: TableSpec) -> list[Column]:
+    return row_rules.conclude(table, (*names.target_columns(table), *change_columns(table)))
 
 
 _STEPS = (
@@ -183,7 +194,13 @@ _STEPS = (
     _find_fault,
     # After the fault and the position, whose columns it checks.
     _judge,
-    # Last: masks replace values that earlier steps check, and the intermediate columns are dropped.
+    # Masks replace values that earlier steps check, and the intermediate columns are dropped.
     _finish,
+    # After the masks: the SQL of these steps is over the columns of silver.
+    row_rules.try_computed,
+    row_rules.compute,
+    # After the computed columns, which the filter and expectations may name.
+    row_rules.judge,
+    _conclude,
 )
 """Decoding, in order."""

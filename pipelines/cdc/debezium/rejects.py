@@ -23,6 +23,8 @@ class Reason(Enum):
     MISSING_FIELD = "the record lacks a column that the spec requires (`on_missing: reject`)"
     UNAVAILABLE_VALUE = "a value is the connector's placeholder, which the spec refuses (`unavailable: reject`)"
     UNEXPECTED_NULL = "a column declared NOT NULL at the source is null or absent"
+    FAILED_SQL = "a computed column or the filter fails for the values of the row, such as a division by zero"
+    QUARANTINED = "an expectation with `action: quarantine` is not met"
 
 
 def quoted(value: Column) -> Column:

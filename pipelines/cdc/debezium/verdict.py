@@ -14,8 +14,7 @@ from cdc.debezium.rejects import Reason, quoted
 from cdc.debezium.values import conversion_of
 from cdc.spec.model import ColumnSpec, TableSpec
 
-_WITH_ROW = (names.CREATE, names.UPDATE, names.READ)
-_OPS = (*_WITH_ROW, names.DELETE, names.TRUNCATE)
+_OPS = (*names.WITH_ROW, names.DELETE, names.TRUNCATE)
 Case = tuple[Column, Column]
 """A condition, and the fault of a record for which it is true."""
 
@@ -42,7 +41,7 @@ class Evidence:
 
 def verdict(table: TableSpec, record: Evidence) -> Column:
     """A struct of outcome, reason and message."""
-    needs_row = record.op.isin(*_WITH_ROW)
+    needs_row = record.op.isin(*names.WITH_ROW)
     # The first case that applies decides. They go from the outside in, since a fault further out makes everything
     # inside it look wrong too; records of other kinds and tables are ignored before the checks that they would fail.
     return F.coalesce(
@@ -61,7 +60,7 @@ def verdict(table: TableSpec, record: Evidence) -> Column:
 
 def fault_of_columns(table: TableSpec, *, op: Column, missing_fields: Column) -> Column:
     """The first fault of a single value, for `verdict`; null if there is none."""
-    needs_row = op.isin(*_WITH_ROW)
+    needs_row = op.isin(*names.WITH_ROW)
     # Of several faults the first is reported: a missing key, which leaves the row unknown, before faults of its values.
     faults = (
         *((is_missing & (op != names.TRUNCATE), fault) for is_missing, fault in _missing_keys(table)),

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from cdc import definition, names
-from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, ORDER, TRACKED, Parts
+from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, ORDER, QUARANTINE, TRACKED, Parts, is_rule
 from cdc.spec.model import TableSpec
 
 _OF_TABLE = (KEY, KEEPS, TRACKED, ORDER)
+_STAY_REJECTS = "records that were rejected for it stay rejects until a replay or a rebuild"
 
 
 class Effect(Enum):
@@ -69,11 +70,27 @@ def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
     for part in _OF_TABLE:
         if part in before and before[part] != after[part]:
             yield Edit(f"{part}: {before[part]} -> {after[part]}", Effect.REBUILD)
-    columns = [part for part in (*before, *after) if part not in (NOT_NULL, IN_EVERY_RECORD, *_OF_TABLE)]
-    for column in dict.fromkeys(columns):
-        old, new = before.get(column), after.get(column)
+    yield from _quarantine(_list(before, QUARANTINE), _list(after, QUARANTINE))
+    others = [part for part in (*before, *after) if part not in (NOT_NULL, IN_EVERY_RECORD, QUARANTINE, *_OF_TABLE)]
+    for part in dict.fromkeys(others):
+        old, new = before.get(part), after.get(part)
         if old != new:
-            yield _column(table, column, old, new)
+            yield _rule(part, old, new) if is_rule(part) else _column(table, part, old, new)
+
+
+def _rule(part: str, old: object, new: object) -> Edit:
+    if old is None:
+        return Edit(f"{part}: {new} (new)", Effect.REBUILD)
+    return Edit(f"{part}: {old} -> {'gone' if new is None else new}", Effect.REBUILD)
+
+
+def _quarantine(before: Sequence[str], after: Sequence[str]) -> Iterator[Edit]:
+    for entry in after:
+        if entry not in before:
+            yield Edit(f"{QUARANTINE}: also {entry}", Effect.REBUILD)
+    for entry in before:
+        if entry not in after:
+            yield Edit(f"{QUARANTINE}: no longer {entry}", Effect.IN_PLACE, _STAY_REJECTS)
 
 
 def _column(table: TableSpec, column: str, old: object, new: object) -> Edit:
@@ -96,8 +113,7 @@ def _restrictions(part: str, before: Sequence[str], after: Sequence[str], known:
             yield Edit(f"{column}: now {part}", Effect.REBUILD, advice)
     for column in before:
         if column not in after:
-            advice = "records that were rejected for it stay rejects until a replay or a rebuild"
-            yield Edit(f"{column}: no longer {part}", Effect.IN_PLACE, advice)
+            yield Edit(f"{column}: no longer {part}", Effect.IN_PLACE, _STAY_REJECTS)
 
 
 def _list(parts: Parts, part: str) -> list[str]:

@@ -22,6 +22,7 @@ from cdc.spec.rules import check_tables
 from cdc.spec.schema import Kind
 from cdc.spec.schema_faults import check_against_schema
 from cdc.spec.secret_faults import refuse_secrets
+from cdc.spec.split_sql import repair_split_sql
 from cdc.spec.table import ReadTable, read_table
 
 
@@ -128,11 +129,11 @@ def _defaults(folder: ConfFolder) -> Reading:
 
 
 _CHECKS: Mapping[Kind, tuple[Callable[[Reading], None], ...]] = {
-    "table": (refuse_secrets, repair_unquoted_commas),
+    "table": (refuse_secrets, repair_unquoted_commas, repair_split_sql),
     "connector": (refuse_secrets,),
     "defaults": (refuse_secrets,),
 }
-"""Checks that run before the schema's: secrets first, so that no later message can show them; then types that
+"""Checks that run before the schema's: secrets first, so that no later message can show them; then types and SQL that
 YAML split at a comma, because the schema would reject both parts."""
 
 

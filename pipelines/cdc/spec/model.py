@@ -15,6 +15,8 @@ Unavailable = Literal["as_null", "merge", "reject"]
 Missing = Literal["as_null", "reject"]
 Overflow = Literal["repair", "keep", "reject"]
 WithinTransaction = Literal["auto", "lsn", "total_order", "arrival"]
+Action = Literal["warn", "drop", "fail", "quarantine"]
+Deletes = Literal["hard", "soft"]
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,15 @@ class TableSpec:
     track: tuple[str, ...] | None = None
     """Target names of the columns whose change opens a version; None: all of them."""
     expectations: dict[str, str] = field(default_factory=dict, hash=False)
-    """Name -> SQL condition on a change; on violation the change is counted and kept."""
+    """Name -> SQL condition on a change."""
+    actions: dict[str, Action] = field(default_factory=dict, hash=False)
+    """Name of an expectation -> what happens to a change that violates it; the others count it and keep it (warn)."""
+    filter: str | None = None
+    """SQL condition over target columns: a row that does not meet it is in no table but ``_changes``."""
+    computed: dict[str, str] = field(default_factory=dict, hash=False)
+    """Name of an additional target column -> its SQL expression over the others."""
+    deletes: Deletes = "hard"
+    """hard: a delete removes the row. soft: the row stays, with the time of its delete."""
     comment: str | None = None
     tombstone_retention_seconds: int = 172_800
     excluded: tuple[str, ...] = ()
@@ -172,6 +182,20 @@ class TableSpec:
     def merges(self) -> bool:
         """True if changes may leave columns to the previous version: there are versions, and the spec asks for it."""
         return not self.append_only and any(column.merges for column in self.columns)
+
+    @property
+    def has_partial_changes(self) -> bool:
+        """True if a change names the columns that it sets: it may leave some out, or a delete keeps the row."""
+        return self.merges or self.keeps_deleted
+
+    @property
+    def keeps_deleted(self) -> bool:
+        """True if a deleted row stays, with the time of its delete."""
+        return self.deletes == "soft" and not self.append_only
+
+    def expected(self, action: Action) -> dict[str, str]:
+        """The expectations with this action: name -> condition."""
+        return {name: sql for name, sql in self.expectations.items() if self.actions.get(name, "warn") == action}
 
     def __post_init__(self) -> None:
         """Check the key, so that no user of a spec has to.

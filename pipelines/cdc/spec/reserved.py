@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from cdc.errors import Condition
-from cdc.names import HISTORY_COLUMNS
+from cdc.names import GOLD_DELETED_AT, HISTORY_COLUMNS
 from cdc.spec.document import ValuePath
 from cdc.spec.model import ColumnSpec
 from cdc.spec.reading import Fault, Reading
@@ -30,40 +30,76 @@ def check_dataset_name(reading: Reading, name: str | None) -> None:
         )
 
 
-def check_targets(reading: Reading, columns: Collection[ColumnSpec], *, with_history: bool) -> None:
-    """Report target names that are reserved, not allowed by Delta, or duplicates (Spark ignores letter case)."""
+def added_by_gold(*, with_history: bool, keeps_deleted: bool) -> tuple[str, ...]:
+    """The columns that gold's tables have beside the table's own."""
+    return (*(HISTORY_COLUMNS if with_history else ()), *((GOLD_DELETED_AT,) if keeps_deleted else ()))
+
+
+def check_targets(reading: Reading, columns: Collection[ColumnSpec], added: Collection[str]) -> None:
+    """Report target names that are reserved, not allowed by Delta, or duplicates (Spark ignores letter case).
+
+    Args:
+        reading: the table's file.
+        columns: without the excluded ones.
+        added: the columns that gold adds.
+    """
     first_with: dict[str, str] = {}
     for column in columns:
-        _check_target(reading, column, column.target, with_history=with_history)
+        _check_target(reading, column, column.target, added)
         _check_twice(reading, column, column.target, f"column `{column.name}`", first_with)
         if column.offset_target:
-            _check_target(reading, column, column.offset_target, with_history=with_history)
+            _check_target(reading, column, column.offset_target, added)
             _check_twice(reading, column, column.offset_target, f"the offset of `{column.name}`", first_with)
 
 
-def allowed_target(name: str) -> str:
+def check_computed(reading: Reading, columns: Collection[ColumnSpec], added: Collection[str]) -> None:
+    """Report names of computed columns that are reserved, not allowed by Delta, or those of other columns."""
+    taken = {each.name.casefold(): f"column `{each.name}`" for each in columns}
+    taken |= {each.target.casefold(): f"column `{each.name}`" for each in columns}
+    taken |= {each.offset_target.casefold(): f"the offset of `{each.name}`" for each in columns if each.offset_target}
+    for name in reading.data.get("computed", {}):
+        what, path = f"computed column `{name}`", ("computed", name)
+        first = taken.setdefault(name.casefold(), what)
+        if reserved := _unusable(name, added):
+            condition, why = reserved
+            detail, better = f"{what} cannot be called so: {why}", allowed_target(name, added)
+        elif first != what:
+            condition, better = Condition.DUPLICATE_COLUMN, f"{name}_2"
+            detail = f"{first} and {what} have the same name (names are case-insensitive)"
+        else:
+            continue
+        fix = f"choose another name, such as `{better}`."
+        reading.report(Fault(condition, path, detail, fix, value=name, of_key=True))
+
+
+def allowed_target(name: str, added: Collection[str] = HISTORY_COLUMNS) -> str:
     """A valid target name, as close to the source's name as possible.
 
     >>> [allowed_target(name) for name in ("Order No", "_op", "Version", "total")]
     ['Order_No', 'op', 'source_Version', 'total']
     """
     plain = _NOT_IN_DELTA.sub("_", name).lstrip(OWNED_PREFIX)
-    return f"source_{plain}" if plain.lower() in HISTORY_COLUMNS or not plain else plain
+    return f"source_{plain}" if plain.lower() in added or not plain else plain
 
 
-def _check_target(reading: Reading, column: ColumnSpec, target: str, *, with_history: bool) -> None:
-    path, fix = _place(reading, column, target), _fix(column, target, allowed_target(target))
-    reason = None
+def _check_target(reading: Reading, column: ColumnSpec, target: str, added: Collection[str]) -> None:
+    if unusable := _unusable(target, added):
+        condition, why = unusable
+        detail = f"column `{column.name}` cannot be called `{target}`: {why}"
+        path, fix = _place(reading, column, target), _fix(column, target, allowed_target(target, added))
+        reading.report(Fault(condition, path, detail, fix, value=target, of_key=True))
+
+
+def _unusable(target: str, added: Collection[str]) -> tuple[Condition, str] | None:
+    """Why no target column can have this name; None if one can."""
     if target.startswith(OWNED_PREFIX):
-        reason = f"names that start with `{OWNED_PREFIX}` are reserved for the pipeline"
-    elif with_history and target.lower() in HISTORY_COLUMNS:
-        reason = "gold's history table adds a column of that name"
-    if reason:
-        detail = f"column `{column.name}` cannot be called `{target}`: {reason}"
-        reading.report(Fault(Condition.RESERVED_COLUMN, path, detail, fix, value=target, of_key=True))
-    elif bad := _NOT_IN_DELTA.search(target):
-        detail = f"column `{column.name}` cannot be called `{target}`: Delta does not allow `{bad[0]}` in names"
-        reading.report(Fault(Condition.BAD_COLUMN_NAME, path, detail, fix, value=target, of_key=True))
+        return Condition.RESERVED_COLUMN, f"names that start with `{OWNED_PREFIX}` are reserved for the pipeline"
+    if target.lower() in added:
+        table = "history table adds" if target.lower() in HISTORY_COLUMNS else "tables add"
+        return Condition.RESERVED_COLUMN, f"gold's {table} a column of that name"
+    if bad := _NOT_IN_DELTA.search(target):
+        return Condition.BAD_COLUMN_NAME, f"Delta does not allow `{bad[0]}` in names"
+    return None
 
 
 def _check_twice(reading: Reading, column: ColumnSpec, target: str, what: str, first_with: dict[str, str]) -> None:

@@ -1,14 +1,22 @@
 """The SQL texts of a table's spec, with the columns that they may name and their places in the file."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from cdc.debezium.decode import change_columns
 from cdc.errors import Condition, Location, near_match
 from cdc.spec.columns import MASKS
 from cdc.spec.document import ValuePath
+from cdc.spec.expectations import actions, conditions
+from cdc.spec.model import ColumnSpec
 from cdc.spec.reading import Fault, Reading, listed
 from cdc.spec.table import ReadTable
+
+_LEFT_OUT = (
+    "a change may leave it out (`large_nulls: unchanged`, `unavailable: merge`), and then has null in it",
+    "use columns that every change carries, or remove that setting of the column.",
+)
+_COMPUTED = ("it is computed itself", "write out what that column computes, in the source's columns.")
 
 
 @dataclass(frozen=True)
@@ -25,25 +33,43 @@ class SqlText:
     """The columns of a change beside them: ``_op`` and so on."""
     is_value: bool = True
     """False: a condition, which is true or false."""
+    barred: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
+    """Columns that exist but must not be named here, in lower case -> why, and the fix."""
+    computes: str | None = None
+    """The name of the column that the text computes."""
 
 
 def sql_texts(table: ReadTable) -> Iterator[SqlText]:
-    """The masks and expectations of a table, as far as its file could be read."""
-    columns = tuple(name for each in table.columns for name in (each.target, each.offset_target) if name)
+    """The masks, computed columns, filter and expectations of a table, as far as its file could be read."""
+    data = table.reading.data
+    source, computed = _targets(table.columns), tuple(data.get("computed", {}))
     others = change_columns(table.spec) if table.spec else ()
     kept = {each.name for each in table.columns}
-    data = table.reading.data
     for name, settings in data.get("columns", {}).items():
         mask = settings.get("mask") if isinstance(settings, dict) else None
         if name in kept and mask is not None and mask not in MASKS:
-            path = ("columns", name, "mask")
-            yield SqlText(f"the mask of column `{name}`", path, mask, columns, others)
-    for name, condition in data.get("expectations", {}).items():
-        yield SqlText(f"the expectation `{name}`", ("expectations", name), condition, columns, others, False)
+            yield SqlText(f"the mask of column `{name}`", ("columns", name, "mask"), mask, source, others)
+    left_out = {} if data.get("append_only") else _left_out(table.columns)
+    carried = tuple(name for name in source if name.casefold() not in left_out)
+    for name, text in data.get("computed", {}).items():
+        barred = {**left_out, **{each.casefold(): _COMPUTED for each in computed}}
+        what = f"the computed column `{name}`"
+        yield SqlText(what, ("computed", name), text, carried, (), barred=barred, computes=name)
+    if "filter" in data:
+        columns = (*source, *computed)
+        yield SqlText("the filter", ("filter",), data["filter"], columns, (), is_value=False)
+    for name, condition in conditions(data).items():
+        what, stated = f"the expectation `{name}`", data["expectations"][name]
+        path: ValuePath = ("expectations", name) if isinstance(stated, str) else ("expectations", name, "condition")
+        if name in actions(data):
+            columns = (*carried, *computed)
+            yield SqlText(what, path, condition, columns, others, is_value=False, barred=left_out)
+        else:
+            yield SqlText(what, path, condition, (*source, *computed), others, is_value=False)
 
 
 def unknown_column(reading: Reading, sql: SqlText, name: str, offset: int | None = None) -> Fault:
-    """The fault of a column that the table does not have.
+    """The fault of a column that the table does not have, or that the text must not use.
 
     Args:
         reading: the table's file.
@@ -51,6 +77,11 @@ def unknown_column(reading: Reading, sql: SqlText, name: str, offset: int | None
         name: the column as written there.
         offset: where in the text it starts, if that is known.
     """
+    at = position(reading, sql, offset)
+    if bar := sql.barred.get(name.casefold()):
+        why, fix = bar
+        detail = f"{sql.what} names `{name}`: {why}"
+        return Fault(Condition.UNUSABLE_SQL_COLUMN, sql.path, detail, fix, value=name, at=at)
     renamed = {
         source: settings["rename"]
         for source, settings in reading.data.get("columns", {}).items()
@@ -61,7 +92,6 @@ def unknown_column(reading: Reading, sql: SqlText, name: str, offset: int | None
     if name in renamed:
         detail, near = f"{sql.what} names `{name}`; silver calls this column `{renamed[name]}`", renamed[name]
     fix = "write the column's name in silver (its `rename`, if it has one), or add the column to `columns:`."
-    at = position(reading, sql, offset)
     return Fault(Condition.UNKNOWN_SQL_COLUMN, sql.path, detail, fix, value=name, near=near, at=at)
 
 
@@ -80,3 +110,11 @@ def position(reading: Reading, sql: SqlText, offset: int | None) -> Location:
         if offset is not None and line[first : first + len(sql.text)] == sql.text:
             return Location(start.file, start.line, first + 1 + offset)
     return start
+
+
+def _targets(columns: tuple[ColumnSpec, ...]) -> tuple[str, ...]:
+    return tuple(name for each in columns for name in (each.target, each.offset_target) if name)
+
+
+def _left_out(columns: tuple[ColumnSpec, ...]) -> dict[str, tuple[str, str]]:
+    return {each.target.casefold(): _LEFT_OUT for each in columns if each.merges}

@@ -9,11 +9,13 @@ from cdc import names
 from cdc.spec.columns import excluded_columns, physical_table_column, read_columns
 from cdc.spec.connector import ReadConnector, topic_of
 from cdc.spec.durations import seconds
-from cdc.spec.history import has_history, tracked_targets
+from cdc.spec.expectations import actions, conditions
+from cdc.spec.history import has_history, targets_of, tracked_targets
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
 from cdc.spec.policies import layered
 from cdc.spec.reading import Reading
-from cdc.spec.reserved import check_dataset_name, check_targets
+from cdc.spec.reserved import added_by_gold, check_computed, check_dataset_name, check_targets
+from cdc.spec.stability import check_stability
 from cdc.spec.table_faults import check_table
 
 
@@ -74,7 +76,10 @@ def read_table(reading: Reading, connector: ReadConnector, defaults: Mapping[str
     columns = _Columns(read_columns(reading, layers, fields.get("key", ())), physical_table_column(reading))
     name, topic = _name(fields), _topic(fields, connector)
     check_table(reading, fields, columns.by_source)
-    check_targets(reading, columns.all, with_history=has_history(fields))
+    added = added_by_gold(with_history=has_history(fields), keeps_deleted=fields.get("deletes") == "soft")
+    check_targets(reading, columns.all, added)
+    check_computed(reading, columns.all, added)
+    check_stability(reading, fields, {each.target.casefold() for each in columns.all})
     check_dataset_name(reading, name)
     spec = None
     if reading.is_sound and connector.spec and name and topic:
@@ -94,13 +99,17 @@ def _spec(reading: Reading, fields: Mapping[str, Any], columns: _Columns, identi
         columns=columns.all,
         history=has_history(fields),
         track=tracked_targets(fields, columns.by_source),
-        expectations=dict(fields.get("expectations", {})),
+        expectations=conditions(fields),
+        actions=actions(fields),
+        filter=fields.get("filter"),
+        computed=dict(fields.get("computed", {})),
+        deletes=fields.get("deletes", "hard"),
         comment=fields.get("comment"),
         tombstone_retention_seconds=seconds(fields.get("tombstone_retention", "2 days")),
         excluded=excluded_columns(reading),
         append_only=fields.get("append_only", False),
         shared_topic=fields.get("shared_topic", False),
-        cluster_by=tuple(column.target for column in columns.listed(fields.get("cluster_by", ()))),
+        cluster_by=targets_of(fields.get("cluster_by", ()), columns.by_source),
         gold=gold.get("table"),
         gold_history=gold.get("history"),
         defined_at=str(reading.document.place(("table",), of_key=True)).rpartition(":")[0],

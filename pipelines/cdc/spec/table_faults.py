@@ -12,7 +12,7 @@ from cdc.spec.model import ColumnSpec
 from cdc.spec.policies import check_zone
 from cdc.spec.reading import Fault, Reading, listed
 
-_NEEDS_A_KEY = ("key", "history", "gold", "tombstone_retention", "physical_table")
+_NEEDS_A_KEY = ("key", "history", "gold", "tombstone_retention", "physical_table", "deletes")
 
 _LISTS: Mapping[ValuePath, tuple[Condition, str]] = {
     ("key",): (Condition.UNKNOWN_KEY_COLUMN, "key column"),
@@ -41,6 +41,9 @@ def check_table(reading: Reading, fields: Mapping[str, Any], columns: Mapping[st
         detail = "`gold` names a history table, but the table keeps no history"
         fix = "remove `gold.history`, or `history: false`."
         reading.report(Fault(Condition.MISPLACED_FIELD, ("gold", "history"), detail, fix, of_key=True))
+    left_out = [name for name, column in columns.items() if column.merges]
+    if "filter" in fields and left_out and not fields.get("append_only"):
+        _filter_with(reading, left_out[0])
     if "columns" in fields:
         _check_lists(reading, fields, columns)
         _check_something_left(reading, fields, columns)
@@ -55,6 +58,15 @@ def _check_append_only(reading: Reading) -> None:
             detail = f"`{field}` contradicts `append_only: true`, which is for tables without a key"
             fix = f"remove `{field}`, or `append_only`."
             reading.report(Fault(Condition.MISPLACED_FIELD, (field,), detail, fix, of_key=True))
+
+
+def _filter_with(reading: Reading, column: str) -> None:
+    detail = (
+        f"`filter` contradicts column `{column}`, which a change may leave out (`large_nulls: unchanged`,"
+        " `unavailable: merge`): a row that has left the filter and comes back by such a change has lost the value"
+    )
+    fix = f"exclude `{column}` or remove that setting of it; without `filter`, a view over gold can leave rows out."
+    reading.report(Fault(Condition.MISPLACED_FIELD, ("filter",), detail, fix, of_key=True))
 
 
 def _missing_key(reading: Reading, columns: Mapping[str, ColumnSpec]) -> None:
@@ -72,7 +84,8 @@ def _check_lists(reading: Reading, fields: Mapping[str, Any], columns: Mapping[s
     lists |= {("history", way): names for way, names in tracking(fields).items()}
     for path, names in lists.items():
         for index, name in enumerate(names):
-            if name not in columns:
+            is_computed = name in fields.get("computed", {})
+            if name not in columns and (path == ("key",) or not is_computed):
                 _unknown_column(reading, (*path, index), name, columns)
             elif path == ("key",) and columns[name].mask:
                 _masked_key(reading, name)
@@ -86,6 +99,9 @@ def _unknown_column(reading: Reading, path: ValuePath, name: str, columns: Mappi
     fix = f"correct `{path[-2]}:` here, or add the column to `columns:`."
     if name in source_of:
         detail = f"{what} `{name}` is the new name of column `{near}`; `{path[-2]}` uses the source's names"
+    elif name in reading.data.get("computed", {}):
+        near, detail = None, f"{what} `{name}` is computed; a record's key has the source's columns only"
+        fix = "name the columns that it is computed from."
     elif name in excluded_columns(reading):
         near, detail = None, f"{what} `{name}` is excluded"
         fix = f"remove its `exclude: true`, or `{name}` from `{path[-2]}:`."
