@@ -6,6 +6,7 @@ local engine refuses all others until the table is rebuilt, and `python -m cdc p
 
 import json
 from collections.abc import Iterator, Mapping
+from glob import escape
 
 from cdc import names
 from cdc.spec.model import ColumnSpec, TableSpec
@@ -15,9 +16,13 @@ PROPERTY = "rows.definition"
 no list gains an entry. A new part, or an entry that a list loses, concerns only the rows that `CONCERNED` finds."""
 CONCERNED = "rows.concerned"
 """Table property: an SQL condition over the stored rows, in which `:part` is that part or entry."""
+SAME = "rows.same"
+"""Table property: a JSON object, part -> pattern (as of file names) of its earlier texts that give the same rows."""
 
 NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 """Lists of the columns in which a null, or that a record lacks, makes it a reject."""
+_OF_ANY_LENGTH = {"char": "*char", "binary": "*binary"}
+"""Ending of a type's name -> pattern of the types whose values of any length decode to the same."""
 KEY, KEEPS, TRACKED = "key columns", "history", "tracked columns"
 ORDER = "order within a transaction"
 """`within_transaction`: each of its values makes a sequence of another type."""
@@ -72,13 +77,13 @@ def of_changes(table: TableSpec) -> dict[str, str]:
     """
     has_rules = any(map(is_rule, definition(table)))
     concerned = f"{_HAS_PART} OR {_IS_RULE}" if has_rules else _HAS_PART
-    return {PROPERTY: _text(definition(table)), CONCERNED: concerned}
+    return {PROPERTY: _text(definition(table)), CONCERNED: concerned, **_same(table)}
 
 
 def of_versions(table: TableSpec) -> dict[str, str]:
     """Table properties of ``silver.<table>``."""
     parts = {**definition(table), **definition_of_versions(table)}
-    return {PROPERTY: _text(parts), **({CONCERNED: _IS_RULE} if any(map(is_rule, parts)) else {})}
+    return {PROPERTY: _text(parts), **({CONCERNED: _IS_RULE} if any(map(is_rule, parts)) else {}), **_same(table)}
 
 
 def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
@@ -92,7 +97,27 @@ def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
     }
 
 
-def _text(parts: dict[str, str | list[str]]) -> str:
+def same_rows(table: TableSpec) -> dict[str, str]:
+    """Pattern of the earlier texts of a column's part that give the same rows: texts and bytes of any length.
+
+    Not of `max`, for which the log, and so a record, may omit the value.
+    """
+    return {column.name: pattern for column in table.columns if (pattern := _any_length(column))}
+
+
+def _same(table: TableSpec) -> dict[str, str]:
+    patterns = same_rows(table)
+    return {SAME: _text(patterns)} if patterns else {}
+
+
+def _any_length(column: ColumnSpec) -> str | None:
+    types = next((each for ending, each in _OF_ANY_LENGTH.items() if column.type.name.endswith(ending)), None)
+    if types is None or column.type.length is None:
+        return None
+    return f"{types}([0-9]*)" + escape(_column(column).removeprefix(str(column.type)))
+
+
+def _text(parts: Mapping[str, str | list[str]]) -> str:
     return json.dumps(parts, sort_keys=True)
 
 

@@ -57,6 +57,13 @@ class CdcPipeline:
             spark=self.spark,
         )
 
+    def arguments(self) -> tuple[str, ...]:
+        """The pipeline as options of the command line, for an update in a process of its own (`crash`)."""
+        pipeline = self.pipeline()
+        settings = [("--set", f"{key}={value}") for key, value in pipeline.configuration.items()]
+        sources = [("--source", source) for source in pipeline.sources[1:]]
+        return tuple(part for pair in [*sources, *settings, ("--root-path", str(_PIPELINES))] for part in pair)
+
     def rows(self, dataset: str, *columns: str, where: str = "true", **settings: str) -> list[tuple[Any, ...]]:
         """SQL expressions over a dataset's rows, in a stable order."""
         selected = self.pipeline(**settings).table(dataset).where(where).selectExpr(*columns)

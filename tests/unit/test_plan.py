@@ -207,8 +207,9 @@ def test_a_table_without_rules_has_the_definition_of_earlier_versions(tmp_path: 
     assert definition.of_changes(plain)[definition.CONCERNED] == "coalesce(map_contains_key(_unknown, :part), false)"
     assert definition.of_versions(plain) == {
         definition.PROPERTY: '{"NOT NULL": ["total"], "email": "nvarchar(50)", "history": "every version", "id":'
-        ' "bigint", "in every record": ["seen"], "key columns": "id", "seen": "datetime2(7)", "total":'
-        ' "decimal(9,2)", "tracked columns": "all columns"}'
+        ' "bigint", "in every record": ["seen"], "key columns": "id", "order within a transaction": "auto", "seen":'
+        ' "datetime2(7)", "total": "decimal(9,2)", "tracked columns": "all columns"}',
+        definition.SAME: '{"email": "*char([0-9]*)"}',
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fnmatch import fnmatchcase
 
 from cdc import definition, names
 from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, ORDER, QUARANTINE, TRACKED, Parts, is_rule
@@ -100,6 +101,8 @@ def _column(table: TableSpec, column: str, old: object, new: object) -> Edit:
     if new is None:
         advice = "keep it in the spec if the source only stopped sending it: it is null from then on"
         return Edit(f"{column}: {old} -> not in the spec", Effect.REBUILD, advice)
+    if fnmatchcase(str(old), definition.same_rows(table).get(column, "")):
+        return Edit(f"{column}: {old} -> {new}", Effect.IN_PLACE)
     hides = "masked by" in str(new) or new == "excluded"
     kept = f"{names.records_dataset(table)} and {names.rejects_dataset(table)} keep the records, clear values included"
     return Edit(f"{column}: {old} -> {new}", Effect.REBUILD, kept if hides else "")

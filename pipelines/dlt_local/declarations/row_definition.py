@@ -8,6 +8,8 @@ from dlt_local.names import TableName
 
 DEFINITION = "rows.definition"
 """Table property: a JSON object, part -> text or list of texts."""
+SAME = "rows.same"
+"""Table property: a JSON object, part -> pattern of its earlier texts that give the same rows."""
 
 Parts = Mapping[str, str | list[str]]
 
@@ -43,10 +45,10 @@ def check_definition(name: TableName, properties: Mapping[str, str], location: S
     Raises:
         DeclarationError: it cannot be read.
     """
-    text = properties.get(DEFINITION)
-    try:
-        read_definition("{}" if text is None else str(text))
-    except ValueError as error:
-        message = f"the table property `{DEFINITION}` of {name} cannot be read: {error}"
-        fix = """write a JSON object of texts and lists of texts, such as {"total": "decimal(9,2)"}"""
-        raise DeclarationError("ROW_DEFINITION_NOT_VALID", message, location, fix) from None
+    for each in (DEFINITION, SAME):
+        try:
+            read_definition(str(properties.get(each, "{}")))
+        except ValueError as error:
+            message = f"the table property `{each}` of {name} cannot be read: {error}"
+            fix = """write a JSON object of texts and lists of texts, such as {"total": "decimal(9,2)"}"""
+            raise DeclarationError("ROW_DEFINITION_NOT_VALID", message, location, fix) from None

@@ -9,6 +9,7 @@ import re
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -148,10 +149,20 @@ def _checksum(table: Path, at: int | None = None) -> dict[str, Any]:
     commit = version(table) if at is None else at
     if commit is None:
         return {}
+    file = _log_file(table, commit, "crc")
     try:
-        checksum: dict[str, Any] = json.loads(_log_file(table, commit, "crc").read_text(encoding="utf-8"))
+        status = file.stat()
+    except FileNotFoundError:
+        return {}
+    return _parsed(file, (status.st_ino, status.st_mtime_ns, status.st_size))
+
+
+@lru_cache(maxsize=512)
+def _parsed(file: Path, _status: tuple[int, int, int]) -> dict[str, Any]:
+    """The content of a checksum, parsed once for the many that ask; Delta, too, does without one that is damaged."""
+    try:
+        checksum: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
-        # Delta, too, does without one that is damaged.
         return {}
     return checksum
 

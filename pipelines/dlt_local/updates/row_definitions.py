@@ -1,23 +1,25 @@
 """Row definitions: a table says what its stored rows depend on, and an edit that they do not survive is refused.
 
 A streaming table keeps its rows when its query changes. Only its author knows which edits leave them right, and says so
-in two table properties:
+in table properties:
 
 - `rows.definition` is a JSON object, part -> text or list of texts. The stored rows stay right while every text stays
   the same and no list gains an entry. A new part, or an entry that a list loses, concerns only rows that
 - `rows.concerned` is true for: an SQL condition over the stored rows in which `:part` is that part or entry. Without it
   no stored row is concerned.
+- `rows.same` is a JSON object, part -> pattern (as of file names) of earlier texts of the part that give the same rows.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from dlt_local.declarations.elements import Table
-from dlt_local.declarations.row_definition import DEFINITION, Parts, read_definition
+from dlt_local.declarations.row_definition import DEFINITION, SAME, Parts, read_definition
 from dlt_local.delta import delta_log, tables
 from dlt_local.errors import DeclarationError
 from dlt_local.graph.query_errors import first_line
@@ -36,19 +38,22 @@ class Edit:
     """The `:part` that finds the stored rows it concerns; None if it concerns all of them."""
 
 
-def edits(before: Parts, after: Parts) -> Iterator[Edit]:
-    """How a row definition has changed.
+def edits(before: Parts, after: Parts, same: Parts | None = None) -> Iterator[Edit]:
+    """How a row definition has changed, without texts that give the same rows.
 
     >>> [edit.text for edit in edits({"a": "int", "not null": ["a"]}, {"a": "bigint", "b": "int", "not null": []})]
     ['a: int -> bigint', 'b: int (new)', 'not null: no longer a']
+    >>> list(edits({"a": "char(2)"}, {"a": "char(4)"}, {"a": "char(*)"}))
+    []
     """
+    patterns = same or {}
     for part in [*before, *(part for part in after if part not in before)]:
         old, new = before.get(part), after.get(part)
         if isinstance(old, list) or isinstance(new, list):
             yield from _entries(part, old or [], new or [])
         elif old is None:
             yield Edit(f"{part}: {new} (new)", part)
-        elif old != new:
+        elif old != new and not fnmatchcase(str(old), str(patterns.get(part, ""))):
             yield Edit(f"{part}: {old} -> {'gone' if new is None else new}", None)
 
 
@@ -67,7 +72,8 @@ def check(session: SparkSession, table: Table, path: Path) -> None:
     declared, stored = table.table_properties.get(DEFINITION), tables.stored_properties(session, path).get(DEFINITION)
     if declared is None or stored is None or declared == stored or not delta_log.has_rows(path):
         return
-    found = _edits(stored, declared)
+    same = read_definition(table.table_properties.get(SAME, "{}"))
+    found = _edits(stored, declared, same)
     refused = [edit for edit in found if edit.concerns is None]
     refused += _concerning(session, table, path, [edit for edit in found if edit.concerns is not None])
     if refused:
@@ -80,9 +86,9 @@ def check(session: SparkSession, table: Table, path: Path) -> None:
         )
 
 
-def _edits(stored: str, declared: str) -> list[Edit]:
+def _edits(stored: str, declared: str, same: Parts) -> list[Edit]:
     try:
-        return list(edits(read_definition(stored), read_definition(declared)))
+        return list(edits(read_definition(stored), read_definition(declared), same))
     except ValueError as error:
         # That of the declaration was read when it was made: it is the stored one.
         return [Edit(f"the stored definition cannot be read: {error}", None)]

@@ -48,7 +48,8 @@ class ReportWriter:
         if self._before is None:
             self._before = history.counts
         counts = _counts(tables, history.counts)
-        write_json(file, to_json(dataclasses.replace(history, counts=counts)))
+        if counts != history.counts:
+            write_json(file, to_json(dataclasses.replace(history, counts=counts)))
         found = (
             tally(table.name, self._before.get(name), counts[name], table.rejected)
             for table in tables
