@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from cdc.errors import Location
 from cdc.spec.block_types import holds, may_be
 from cdc.spec.columns import excluded_columns
+from cdc.spec.difference_kinds import Change
 from cdc.spec.evidence import Evidence, SourceTable
 from cdc.spec.model import ColumnSpec
 from cdc.spec.reading import listed
@@ -16,18 +16,6 @@ from cdc.spec.scaffold import column_key, column_type, column_yaml
 from cdc.spec.schema_faults import flow
 from cdc.spec.sqlserver_types import OMITTED, TypeFault, parse_type
 from cdc.spec.table import ReadTable
-
-
-class Change(Enum):
-    """A kind of difference; the value says what the source did."""
-
-    ADDED = "column added"
-    GONE = "column gone"
-    TYPE = "other type"
-    NULLABLE = "other nullability"
-    KEY = "key changed"
-    NEW_TABLE = "new table"
-    DROPPED = "table dropped"
 
 
 @dataclass(frozen=True)
