@@ -83,9 +83,10 @@ CASES: dict[str, tuple[Record, Differences]] = {
         orders.create(**ROW).with_key({"id": 1, "region": "EU"}).with_schema(),
         [("key changed", None, "[id]", "[id, region]")],
     ),
-    "a key that looks like another": (orders.create(**ROW).with_key_text('{"x":"\\"id\\":"}'), [
-        ("key changed", None, "[id]", "[x]")
-    ]),
+    "a key that looks like another": (
+        orders.create(**ROW).with_key_text('{"x":"\\"id\\":"}'),
+        [("key changed", None, "[id]", "[x]")],
+    ),
     "no key": (orders.create(**ROW).with_key(None), NONE),
     "a key that is no JSON": (orders.create(**ROW).with_key_text("1"), NONE),
     "a delete": (orders.delete(id=1), NONE),

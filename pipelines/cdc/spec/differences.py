@@ -119,12 +119,12 @@ def _added(table: SourceTable, read: ReadTable, name: str, described: tuple[str,
 
 
 def added_line(name: str, type_text: str, nullable: bool) -> str:
-    """The line of a column that was added: records from before do not have it, and must not be rejected for that."""
-    if nullable or type_text in OMITTED:
+    """The line of a column that was added: records from before do not have it, which is neither wrong nor drift."""
+    if type_text in OMITTED:
         return column_yaml(name, type_text, nullable)
     target = allowed_target(name)
     renamed = {} if target == name else {"rename": target}
-    settings = {"type": column_type(type_text, False), **renamed, "on_missing": "as_null"}
+    settings = {"type": column_type(type_text, nullable), **renamed, "on_missing": "as_null"}
     return f"{column_key(name)}: {flow(settings)}"
 
 
