@@ -70,7 +70,8 @@ def drift(records: Mapping[TableSpec, DataFrame], schema_changes: DataFrame | No
     Grain: one row per source table, kind and field. Columns: `table` (the source's), `kind` (a value of `Change`),
     `field` (null for a difference of the table itself), `expected` (by the spec), `found` (the source's type where it
     is known, else the form of the first record's value), `first_record` and `last_record` (topic[partition]@offset),
-    `since` and `last_recorded_at` (their timestamps), `to_do` (lines for the spec, or a command).
+    `since` and `last_recorded_at` (their timestamps), `to_do` (settings for the spec, beside those
+    that the column has, or a command).
 
     Args:
         records: the differing records of each table, from ``silver.<table>_drift``.
@@ -127,9 +128,8 @@ def _summary(shown: DataFrame, connector: ConnectorSpec) -> DataFrame:
 def _to_do(connector: ConnectorSpec) -> Column:
     """Lines for the spec where they follow from the difference, else the command that finds them."""
     field, found = F.col(FIELD), F.col(FOUND)
-    # In quotes where YAML needs them.
-    name = F.when(field.rlike(r"^[A-Za-z_]\w*$"), field).otherwise(F.to_json(F.array(field)).substr(2, 2**16))
-    name = F.regexp_replace(name, r"\]$", "")
+    quoted = F.concat(F.lit('"'), F.regexp_replace(field, r'(["\\])', r"\\$1"), F.lit('"'))
+    name = F.when(field.rlike(r"^[A-Za-z_]\w*$"), field).otherwise(quoted)
 
     def column(settings: Column) -> Column:
         return F.concat(F.lit("columns: {"), name, F.lit(": {"), settings, F.lit("}}"))
@@ -137,10 +137,10 @@ def _to_do(connector: ConnectorSpec) -> Column:
     def type_(text: Column) -> Column:
         return F.concat(F.lit('type: "'), text, F.lit('"'))
 
-    absent = F.lit(", on_missing: as_null")
+    absent = F.lit("on_missing: as_null")
     by_hand = {
-        Change.ADDED: F.when(F.col("is_exact"), column(F.concat(type_(found), absent))),
-        Change.GONE: column(F.concat(type_(F.col(EXPECTED)), absent)),
+        Change.ADDED: F.when(F.col("is_exact"), column(F.concat(type_(found), F.lit(", "), absent))),
+        Change.GONE: column(absent),
         Change.TYPE: F.when(F.col("is_exact"), column(type_(found))),
         Change.NULLABLE: column(type_(F.regexp_replace(EXPECTED, " not null$", ""))),
         Change.KEY: F.concat(F.lit("key: "), found),

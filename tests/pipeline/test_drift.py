@@ -25,9 +25,8 @@ CONF = {
           note: nvarchar(50)
           total: decimal(18,2)
     """,
-    "tables/shop/items.yml": "{table: shop.dbo.items, key: [id], columns: {id: int}}",
 }
-orders, items = Topic("shopserver.shop.dbo.orders"), Topic("shopserver.shop.dbo.items")
+orders = Topic("shopserver.shop.dbo.orders")
 ROW = {"customer": "Ada", "note": None, "total": "AMg="}
 COMPARE = "python -m cdc scaffold --connector shop --capture <folder>"
 
@@ -46,29 +45,27 @@ def schema_change(table: str, columns: dict[str, tuple[str, int, int, bool]], ke
 ID, NAME = ("int identity", 10, 0, False), ("nvarchar", 20, 0, True)
 FIRST = [
     orders.create(id=1, **ROW),
-    orders.create(id=2, **ROW, discount="1.50"),
+    orders.create(id=2, **ROW, discount="AJY="),
     orders.create(id=3, customer="Bob", total="AMg="),
-    items.create(id=1),
 ]
 SECOND = [
-    orders.update(id=2, **ROW, discount=None),
+    orders.update(id=2, **ROW, discount="AJY="),
     orders.create(id=4, **{**ROW, "total": "12.50 EUR"}),
     orders.create(id=5, **{**ROW, "customer": None}),
     orders.create(id=6, **ROW).with_key({"id": 6, "region": "EU"}),
     schema_change("orders", {"id": ID, "customer": NAME, "total": ("decimal", 18, 4, True)}, ("id",)),
-    schema_change("items", {"id": ID}, ("id",)),
     schema_change("coupons", {"code": NAME, "rate": ("int", 10, 0, True)}, ("code",)),
     schema_change(
         "orders",
         {"id": ID, "customer": NAME, "total": ("decimal", 18, 4, True), "discount": ("decimal", 9, 2, True)},
         ("id",),
     ),
+    # The connector restarts, and delivers two records again.
+    *FIRST[1:],
 ]
-# The connector restarts, and delivers two records again.
-THIRD = [FIRST[1], FIRST[2], items.create(id=2)]
 
 LISTED = [
-    ("shop.dbo.coupons", "new table", None, None, "[code, rate]", "[2]", "[2]", f"{COMPARE} --update"),
+    ("shop.dbo.coupons", "new table", None, None, "[code, rate]", "[1]", "[1]", f"{COMPARE} --update"),
     *(
         ("shop.dbo.orders", *rest)
         for rest in [
@@ -78,7 +75,7 @@ LISTED = [
             ),
             (
                 *("column gone", "note", "nvarchar(50)", None, "[2]", "[8]"),
-                'columns: {note: {type: "nvarchar(50)", on_missing: as_null}}',
+                "columns: {note: {on_missing: as_null}}",
             ),
             ("key changed", None, "[id]", "[id, region]", "[6]", "[6]", "key: [id, region]"),
             (
@@ -120,10 +117,10 @@ def updated(pipeline: CdcPipeline, *rebuild: str) -> tuple[Update, list[str]]:
 
 @pytest.fixture(scope="module")
 def drifting(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[CdcPipeline, list[list[str]]]:
-    """A pipeline after three updates, and what each said of drift."""
+    """A pipeline after two updates, and what each said of drift."""
     pipeline = CdcPipeline(tmp_path_factory.mktemp("drift"), spark, CONF)
     said = []
-    for batch in (FIRST, SECOND, THIRD):
+    for batch in (FIRST, SECOND):
         pipeline.deliver(batch)
         said.append([notice for notice in updated(pipeline)[1] if "compare" in notice or "shop_drift" in notice])
     return pipeline, said
@@ -137,7 +134,7 @@ def test_each_kind_of_drift_is_listed_with_its_records_and_lines(
 
 def test_each_update_says_what_its_new_records_show(drifting: tuple[CdcPipeline, list[list[str]]]) -> None:
     topic = orders.name
-    first, second, third = drifting[1]
+    first, second = drifting[1]
     assert sorted(first) == [
         "gold.shop_drift: 2 new rows = 2 shop.dbo.orders (column added: discount 1, column gone: note 1)",
         f"silver.orders_decoded: column added: discount (1 new rows, first {topic}[0]@1), column gone: note"
@@ -146,23 +143,20 @@ def test_each_update_says_what_its_new_records_show(drifting: tuple[CdcPipeline,
     assert sorted(second) == [
         "gold.shop_drift: 4 new rows = 1 shop.dbo.coupons (new table 1) + 3 shop.dbo.orders (key changed 1,"
         " other nullability: customer 1, other type: total 1)",
-        f"silver.orders_decoded: column added: discount (1 new rows, first {topic}[0]@1), key changed (1 new rows,"
-        f" first {topic}[0]@6), other nullability: customer (1 new rows, first {topic}[0]@5), other type: total"
-        f" (1 new rows, first {topic}[0]@4); compare: {COMPARE} --diff",
-    ]
-    assert third == [
-        f"silver.orders_decoded: column added: discount (1 new rows, first {topic}[0]@1), column gone: note"
-        f" (1 new rows, first {topic}[0]@2); compare: {COMPARE} --diff"
+        f"silver.orders_decoded: column added: discount (2 new rows, first {topic}[0]@1), column gone: note"
+        f" (1 new rows, first {topic}[0]@2), key changed (1 new rows, first {topic}[0]@6), other nullability: customer"
+        f" (1 new rows, first {topic}[0]@5), other type: total (1 new rows, first {topic}[0]@4);"
+        f" compare: {COMPARE} --diff",
     ]
 
 
 def test_the_same_records_in_one_update_give_the_same_rows(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = CdcPipeline(tmp_path, spark, CONF)
-    pipeline.deliver([*FIRST, *SECOND, *THIRD])
+    pipeline.deliver([*FIRST, *SECOND])
     updated(pipeline)
     assert listed(pipeline) == LISTED
     # Nothing of it costs an update without drift more than reading its new records.
-    pipeline.deliver([orders.create(id=9, **ROW), items.create(id=9)])
+    pipeline.deliver([orders.create(id=9, **ROW)])
     again, said = updated(pipeline)
     assert again["gold.shop_drift"].state == "IDLE"
     assert [notice for notice in said if "compare" in notice] == []
@@ -182,7 +176,7 @@ def test_specs_that_follow_the_source_and_a_rebuild_end_the_drift(
     # What no spec can say is left: records with another key, and a value that is no decimal.
     assert [row[1:3] for row in listed(pipeline)] == [("key changed", None), ("other type", "total")]
     values = pipeline.rows("gold.orders", "id", "discount", where="discount IS NOT NULL")
-    assert [(key, str(discount)) for key, discount in values] == []
+    assert [(key, str(discount)) for key, discount in values] == [(2, "1.50")]
 
 
 def cli(*words: str) -> Result:

@@ -1,5 +1,6 @@
 """What one record shows of source drift: each kind of it, and no value of any column."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,9 @@ from tests.support.records import Record, Topic, frame
 from tests.support.tables import column, table
 
 from cdc import decode
+from cdc.spec.difference_kinds import Change
+
+GUIDE = Path(__file__).parents[2] / "docs" / "change-a-table.md"
 
 ORDERS = table(
     {
@@ -113,3 +117,8 @@ def test_records_of_another_table_in_a_shared_topic_show_nothing(spark: SparkSes
     other = orders.create(id=1, phone="555").with_source(db="shop", schema="dbo", table="invoices")
     (decoded,) = decode(frame(spark, [other]), shared).collect()
     assert (decoded._reason, decoded._drift) == ("other_table", None)
+
+
+def test_the_guide_says_what_to_do_about_every_kind() -> None:
+    guide = GUIDE.read_text(encoding="utf-8")
+    assert [kind.value for kind in Change if f"| `{kind.value}` | " not in guide] == []
