@@ -12,6 +12,7 @@ from cdc.debezium.drift import EXPECTED, FIELD, FOUND, KIND, RECORD
 from cdc.schema_drift import schema_drift
 from cdc.spec.difference_kinds import Change
 from cdc.spec.model import ConnectorSpec, TableSpec
+from cdc.spec.sqlserver_types import OMITTED
 
 SETTING = "cdc.drift"
 DRIFT_KEY = (KIND, FIELD, "is_first")
@@ -19,7 +20,6 @@ DRIFT_KEY = (KIND, FIELD, "is_first")
 DRIFT_SEQUENCE = "_order"
 DRIFT_COLUMNS = (*DRIFT_KEY, EXPECTED, FOUND, RECORD, "recorded_at")
 """The columns of ``silver.<table>_drift``."""
-_SINCE, _UNTIL = "since", "last_recorded_at"
 
 
 def wants_drift(spark: SparkSession) -> bool:
@@ -70,8 +70,8 @@ def drift(records: Mapping[TableSpec, DataFrame], schema_changes: DataFrame | No
     Grain: one row per source table, kind and field. Columns: `table` (the source's), `kind` (a value of `Change`),
     `field` (null for a difference of the table itself), `expected` (by the spec), `found` (the source's type where it
     is known, else the form of the first record's value), `first_record` and `last_record` (topic[partition]@offset),
-    `since` and `last_recorded_at` (their timestamps), `to_do` (settings for the spec, beside those
-    that the column has, or a command).
+    `since` and `last_recorded_at` (their timestamps), `to_do` (settings for the spec, beside those that the column
+    has, or a command).
 
     Args:
         records: the differing records of each table, from ``silver.<table>_drift``.
@@ -115,9 +115,9 @@ def _summary(shown: DataFrame, connector: ConnectorSpec) -> DataFrame:
             f"described.{EXPECTED}",
             f"described.{FOUND}",
             F.col(f"first.{RECORD}").alias("first_record"),
-            F.col("first.recorded_at").alias(_SINCE),
+            F.col("first.recorded_at").alias("since"),
             F.col(f"last.{RECORD}").alias("last_record"),
-            F.col("last.recorded_at").alias(_UNTIL),
+            F.col("last.recorded_at").alias("last_recorded_at"),
             F.col("described.is_exact").alias("is_exact"),
         )
         .select("*", _to_do(connector).alias("to_do"))
@@ -138,8 +138,11 @@ def _to_do(connector: ConnectorSpec) -> Column:
         return F.concat(F.lit('type: "'), text, F.lit('"'))
 
     absent = F.lit("on_missing: as_null")
+    # The connector sends no values of these types.
+    is_omitted = F.regexp_replace(found, " not null$", "").isin(*OMITTED)
+    added = F.when(is_omitted, F.lit("exclude: true")).otherwise(F.concat(type_(found), F.lit(", "), absent))
     by_hand = {
-        Change.ADDED: F.when(F.col("is_exact"), column(F.concat(type_(found), F.lit(", "), absent))),
+        Change.ADDED: F.when(F.col("is_exact"), column(added)),
         Change.GONE: column(absent),
         Change.TYPE: F.when(F.col("is_exact"), column(type_(found))),
         Change.NULLABLE: column(type_(F.regexp_replace(EXPECTED, " not null$", ""))),

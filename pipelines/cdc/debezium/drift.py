@@ -85,9 +85,7 @@ def differences(table: TableSpec, verdict: Column, fault: Column) -> Column:
     """
     unknown, lacking, key = F.col(names.UNKNOWN), F.col(ABSENT), F.col(OTHER_KEY)
     outcome, reason = verdict.getField(names.OUTCOME), verdict.getField(names.REASON)
-    by_fault = F.when(F.lit(False), F.lit(None).cast("string"))
-    for of_reject, kind in _BY_FAULT.items():
-        by_fault = by_fault.when(reason == of_reject.name, kind.value)
+    by_fault = F.coalesce(*(F.when(reason == of_reject.name, kind.value) for of_reject, kind in _BY_FAULT.items()))
     # A NOT NULL column that the record lacks altogether is not null but absent.
     has_fault = by_fault.isNotNull() & ~F.coalesce(F.array_contains(lacking, fault.getField("column")), F.lit(False))
     differs = unknown.isNotNull() | lacking.isNotNull() | key.isNotNull() | has_fault
