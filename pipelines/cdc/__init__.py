@@ -8,6 +8,7 @@ from cdc.configuration import load_connectors, load_tables
 from cdc.debezium.decode import changes, decode, rejects
 from cdc.debezium.events import EventKind, event_kinds
 from cdc.debezium.positions import sequence
+from cdc.drift import drift, drift_records, notes_of_drift, wants_drift
 from cdc.errors import CdcError, SpecError
 from cdc.findings import arrival, findings, wants_findings
 from cdc.gaps import gaps, smallest_gap
@@ -30,6 +31,8 @@ __all__ = [
     "changes_of_replays",
     "current_rows",
     "decode",
+    "drift",
+    "drift_records",
     "event_kinds",
     "expectations",
     "findings",
@@ -37,6 +40,7 @@ __all__ = [
     "history",
     "load_connectors",
     "load_tables",
+    "notes_of_drift",
     "open_rejects",
     "read_records",
     "read_topic",
@@ -45,6 +49,7 @@ __all__ = [
     "replay",
     "sequence",
     "smallest_gap",
+    "wants_drift",
     "wants_findings",
     "wants_least_counts",
     "with_least_counts",

@@ -56,6 +56,8 @@ MESSAGE = "_message"
 """What is wrong with a reject; null otherwise."""
 KEY = "_key"
 VALUE = "_value"
+DRIFT = "_drift"
+"""What a record and the spec differ in; null for most records."""
 
 RECORD_COLUMNS = ("topic", "partition", "offset", "timestamp", "timestampType", "headers", "key", "value")
 """The columns of a Kafka record, as Spark's Kafka reader names them."""
@@ -117,6 +119,16 @@ def open_rejects_dataset(table: TableSpec) -> str:
     return f"silver.{table.name}_rejects_open"
 
 
+def drift_records_dataset(table: TableSpec) -> str:
+    """``silver.orders_drift``: the first and the last record of everything in which records and spec differ."""
+    return f"silver.{table.name}_drift"
+
+
+def drift_records_view(table: TableSpec) -> str:
+    """``orders_records_with_drift``: a view of the records that differ from the spec."""
+    return f"{table.name}_records_with_drift"
+
+
 def versions_dataset(table: TableSpec) -> str:
     """``silver.orders``: the AUTO CDC target, every version or the current one."""
     return f"silver.{table.name}"
@@ -160,6 +172,11 @@ def findings_dataset(connector: ConnectorSpec) -> str:
 def gaps_dataset(connector: ConnectorSpec) -> str:
     """``gold.shop_gaps``: offsets that are missing from the records of a connector's tables."""
     return f"gold.{_connector_dataset(connector, 'gaps')}"
+
+
+def drift_dataset(connector: ConnectorSpec) -> str:
+    """``gold.shop_drift``: everything in which a connector's records and specs differ."""
+    return f"gold.{_connector_dataset(connector, 'drift')}"
 
 
 def source_columns(table: TableSpec) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ SETTINGS = {
     "cdc.conf": "the conf folder",
     "cdc.connector": "the one connector whose tables the pipeline declares; by default all of them",
     "cdc.source": "where records come from: `kafka`, or `capture:<folder>`",
+    "cdc.drift": "true: a table with everything in which records and specs differ",
     "cdc.findings": "true: a table with the anomalies in the changes",
     "cdc.gaps": "true, or the least number of missing offsets that counts: a table with the gaps in bronze's offsets",
     "cdc.least_counts": "true: versions take each event's least count in its transaction, for a rebuild of versions",

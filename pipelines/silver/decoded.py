@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, decode, definition, load_tables
+from cdc import TableSpec, decode, definition, load_tables, notes_of_drift
 from cdc.names import OUTCOME, REASON, REJECT, decoded_dataset, records_dataset
 
 
@@ -15,6 +15,7 @@ def declare(table: TableSpec) -> None:
         table_properties={
             "report.countBy": f"{OUTCOME}, {REASON}",
             "report.rejects": REJECT,
+            **notes_of_drift(table),
             **definition.of_changes(table),
         },
         private=True,

@@ -140,16 +140,21 @@ def accounted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_an_update_says_what_became_of_each_record(accounted: tuple[CdcPipeline, Recorded, str]) -> None:
     pipeline, recorded, _ = accounted
+    compare = "; compare: python -m cdc scaffold --connector shop --capture <folder> --diff"
+    first = "first shopserver.shop.dbo.orders[0]"
     said = [
         "silver.orders_decoded: 3 new rows = 2 change + 1 ignored (tombstone 1)",
+        f"silver.orders_decoded: column added: added (1 new row, {first}@1){compare}",
         "silver.orders_changes: 1 new row arrived out of order",
         "silver.orders_changes: 1 new row does not meet `no field unknown to the spec`",
     ]
     assert sorted(recorded.notices) == sorted(said)
     events = pipeline.pipeline().event_log().where("event_type = 'row_counts'").collect()
     assert [event.message for event in events] == [
-        *said[:2],
+        *said[:3],
         "silver.orders_decoded: 3 new rows = 1 change + 2 reject (BROKEN_JSON 1, WRONG_TYPE 1)",
+        "silver.orders_decoded: column gone: note (1 new row, "
+        f"{first}@3), other type: id (1 new row, {first}@3){compare}",
     ]
 
 

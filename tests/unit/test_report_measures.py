@@ -16,7 +16,7 @@ from tests.unit.test_cli_drawing import node
 from dlt_local.cli.main import main
 from dlt_local.delta.storage import Storage
 from dlt_local.graph.graph import Graph
-from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, measures, page, tallies, write_report
+from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, measures, notes, page, tallies, write_report
 from dlt_local.observability.report.arrival import out_of_order
 from dlt_local.observability.report.measures import Counts, counts, newest
 from dlt_local.observability.report.runs import KEPT, History, from_json, to_json
@@ -204,3 +204,42 @@ def test_each_update_is_in_the_report_once(tmp_path: Path) -> None:
     write_report(storage, "p", ended("c", "COMPLETED"), [ended("a", "CANCELED"), ended("b", "CANCELED")], None)
     stored = json.loads((tmp_path / "system/report/history.json").read_text())["runs"]
     assert [(run["id"], run["state"]) for run in stored] == [("a", "CANCELED"), ("b", "CANCELED"), ("c", "COMPLETED")]
+
+
+NOTES = {"of": "notes", "text": ["kind", "field"], "example": "record", "order": ["at"], "hint": "look: there"}
+
+
+def with_notes(*rows: tuple[int, list[tuple[str, str | None, str]] | None]) -> pa.Table:
+    note = pa.struct({"kind": pa.string(), "field": pa.string(), "record": pa.string()})
+    listed = [
+        None if notes is None else [dict(zip(("kind", "field", "record"), each, strict=True)) for each in notes]
+        for _, notes in rows
+    ]
+    return pa.table({"at": [at for at, _ in rows], "notes": pa.array(listed, pa.list_(note))})
+
+
+def test_notes_of_rows_are_counted_with_the_first_row_of_each(tmp_path: Path) -> None:
+    table, declared = tmp_path / "t", json.dumps(NOTES)
+    added, gone = ("added", "a"), ("gone", None)
+    written(table, with_notes((9, [(*added, "t@9")]), (3, None), (2, [(*gone, "t@2"), (*added, "t@2")])))
+    first = counts(table, declared, None, notes.noted, notes.examples)
+    assert first is not None
+    assert (first.rows, first.examples) == ({"added: a": 2, "gone": 1}, {"added: a": "t@2", "gone": "t@2"})
+    written(table, with_notes((11, [(*added, "t@11")]), (12, [])), mode="append")
+    second = counts(table, declared, first, notes.noted, notes.examples)
+    assert second is not None and second.examples == first.examples
+    found = tallies.tally("silver.t", first, second, None)
+    assert str(found) == "silver.t: added: a (1 new rows, first t@2); look: there"
+    stored = to_json(History((), {"silver.t (notes)": second}))
+    assert from_json(json.loads(json.dumps(stored))).counts["silver.t (notes)"] == second
+
+
+def test_a_table_without_notes_says_nothing(tmp_path: Path) -> None:
+    table, declared = tmp_path / "t", json.dumps(NOTES)
+    written(table, with_notes((1, None), (2, None)))
+    found = counts(table, declared, None, notes.noted, notes.examples)
+    assert found is not None and (found.rows, found.examples) == ({}, {})
+    # A file from before the column existed.
+    written(tmp_path / "old", pa.table({"at": [1]}))
+    old = counts(tmp_path / "old", declared, None, notes.noted, notes.examples)
+    assert old is not None and old.rows == {}

@@ -41,7 +41,7 @@ columns:
     type: nvarchar(max)
     comment: free text
   old: {type: int not null, on_missing: as_null}
-  added: decimal(5,1)
+  added: {type: "decimal(5,1)", on_missing: as_null}
   flag: {type: bit not null, on_missing: as_null}
   place: {exclude: true} # geography: the connector omits it
   # the end of the columns
@@ -104,7 +104,7 @@ def test_differences_are_listed_with_place_and_line() -> None:
         "  spec: the type `nvarchar(max)`\n\n"
         "COLUMN ADDED  conf/tables/shop/orders.yml:4:1   table shop.dbo.orders\n"
         "  column `added` (decimal(5,1)) is not in the spec\n"
-        "  spec: `added: decimal(5,1)`\n\n"
+        '  spec: `added: {type: "decimal(5,1)", on_missing: as_null}`\n\n'
         "COLUMN ADDED  conf/tables/shop/orders.yml:4:1   table shop.dbo.orders\n"
         "  column `flag` (bit not null) is not in the spec\n"
         "  spec: `flag: {type: bit not null, on_missing: as_null}`\n\n"
@@ -140,24 +140,25 @@ def test_an_update_edits_in_place_and_a_second_one_changes_nothing(orders: Path)
     [
         (
             "{table: shop.dbo.orders, key: [id], columns: {id: int, total: money}} # short\n",
-            '{table: shop.dbo.orders, key: [id], columns: {id: int, total: "decimal(18,2)", customer: nvarchar(80)}}'
-            " # short\n",
+            '{table: shop.dbo.orders, key: [id], columns: {id: int, total: "decimal(18,2)",'
+            " customer: {type: nvarchar(80), on_missing: as_null}}} # short\n",
         ),
         (
             "table: shop.dbo.orders\r\nkey: [id]\r\ncolumns:\r\n  id: int\r\n  total: {nullable: false, type: money}",
             "table: shop.dbo.orders\r\nkey: [id]\r\ncolumns:\r\n  id: int\r\n"
-            '  total: {type: "decimal(18,2)"}\r\n  customer: nvarchar(80)\r\n',
+            '  total: {type: "decimal(18,2)"}\r\n  customer: {type: nvarchar(80), on_missing: as_null}\r\n',
         ),
         (
             "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: int\n  total:\n    type: money\n    nullable: false\n"
             "    comment: |\n      gross,\n      in euros\n\ncluster_by: [id]\n",
             "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: int\n  total:\n    type: decimal(18,2)\n"
-            "    comment: |\n      gross,\n      in euros\n  customer: nvarchar(80)\n\ncluster_by: [id]\n",
+            "    comment: |\n      gross,\n      in euros\n  customer: {type: nvarchar(80), on_missing: as_null}\n"
+            "\ncluster_by: [id]\n",
         ),
         (
             "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: int\n  total: &money money\n  gone: *money\n",
             "table: shop.dbo.orders\nkey: [id]\ncolumns:\n  id: int\n  total: &money decimal(18,2)\n  gone: int\n"
-            "  customer: nvarchar(80)\n",
+            "  customer: {type: nvarchar(80), on_missing: as_null}\n",
         ),
     ],
     ids=["in braces", "windows line ends", "blocks", "alias"],

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.utils import is_remote
 
 from cdc import names
-from cdc.debezium import columns, row_rules, rows, shapes
+from cdc.debezium import columns, drift, row_rules, rows, shapes
 from cdc.debezium.positions import position_of
 from cdc.debezium.positions.position import SNAPSHOT_FIELD
 from cdc.debezium.verdict import Evidence, fault_of_columns, verdict
@@ -24,7 +24,7 @@ def decode(records: DataFrame, table: TableSpec) -> DataFrame:
     Grain: one row per record, none dropped and none added. Columns: the table's own (target names and types;
     of a delete the key only), the change's (`change_columns`), then `_outcome` (``change``, ``reject`` or
     ``ignored``), `_reason` (a reject's code, an ignored record's kind), `_message`, and for rejects `_key` and
-    `_value`, the record's bytes.
+    `_value`, the record's bytes, and `_drift`, what the record and the spec differ in (null for most).
     """
     for projection in _projections(table, is_remote()):
         records = records.select(*projection)
@@ -105,6 +105,8 @@ def _read_texts(table: TableSpec) -> list[Column]:
         rows.unknown(row, in_order, fields, table.excluded).alias(names.UNKNOWN),
         row.isNotNull().alias(_HAS_ROW),
         rows.missing(row, columns.required_fields(table)).alias(_MISSING_FIELDS),
+        drift.absent(row, in_order, F.col(names.OP), table).alias(drift.ABSENT),
+        drift.other_key(F.col(names.KEY), table).alias(drift.OTHER_KEY),
     ]
 
 
@@ -167,6 +169,7 @@ def _finish(table: TableSpec) -> list[Column]:
         *(computed.get(name, F.col(name)) for name in change_columns(table)),
         *(verdict_field(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
         *(F.when(kept, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
+        drift.differences(table, F.col(_VERDICT), F.col(_FAULT)).alias(names.DRIFT),
     ]
 
 

@@ -59,7 +59,7 @@ def judge(table: TableSpec) -> list[Column]:
 
 
 def conclude(table: TableSpec, columns: tuple[str, ...]) -> list[Column]:
-    """The given columns, then outcome, reason, message, and of rejects the record's key and value."""
+    """The given columns, then outcome, reason, message, of rejects the record's key and value, and the drift."""
     if not has_row_rules(table):
         return []
     rule = F.col(_RULE)
@@ -69,6 +69,7 @@ def conclude(table: TableSpec, columns: tuple[str, ...]) -> list[Column]:
         *(F.col(f"`{name}`") for name in columns),
         *(value.alias(name) for name, value in outcome.items()),
         *(F.when(is_reject, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
+        F.col(names.DRIFT),
     ]
 
 

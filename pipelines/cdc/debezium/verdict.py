@@ -155,7 +155,7 @@ def _fault(reason: Reason, column: ColumnSpec, what: str, text: Column | None = 
     shown = F.lit(None).cast("string") if text is None else text
     return F.struct(
         F.lit(reason.name).alias("reason"),
-        F.lit(f"column {column.name}: ").alias("column"),
+        F.lit(column.name).alias("column"),
         shown.alias("text"),
         F.lit(what).alias("what"),
     )
@@ -164,5 +164,6 @@ def _fault(reason: Reason, column: ColumnSpec, what: str, text: Column | None = 
 def _column_fault(fault: Column, table: TableSpec) -> Column:
     text, what = fault.getField("text"), fault.getField("what")
     shown = F.when(text.isNotNull(), quoted(text)).otherwise("")
-    message = F.concat(fault.getField("column"), shown, what, hints.of_type(what, text, table.connector))
+    column = F.concat(F.lit("column "), fault.getField("column"), F.lit(": "))
+    message = F.concat(column, shown, what, hints.of_type(what, text, table.connector))
     return _outcome(names.REJECT, fault.getField("reason"), message)

@@ -35,9 +35,9 @@ _BY_TYPE = {
     "string": "nvarchar(max)",
     "bytes": "varbinary(max)",
 }
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
+WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 _FAMILIES = {
-    "integer": _WHOLE,
+    "integer": WHOLE_NUMBERS,
     "decimal": ("decimal", "numeric", "money", "smallmoney"),
     "text": ("char", "varchar", "text", "nchar", "nvarchar", "ntext", "uniqueidentifier", "xml"),
     "bytes": ("binary", "varbinary", "image", "rowversion", "hierarchyid"),
@@ -71,8 +71,8 @@ def holds(spec: SourceType, source: SourceType) -> bool:
     A wider type does, with two exceptions: records have decimals without their scale, and times in a unit that
     follows from their digits, so scale and digits must be the source's.
     """
-    if spec.name in _WHOLE and source.name in _WHOLE:
-        return _WHOLE.index(spec.name) >= _WHOLE.index(source.name)
+    if spec.name in WHOLE_NUMBERS and source.name in WHOLE_NUMBERS:
+        return WHOLE_NUMBERS.index(spec.name) >= WHOLE_NUMBERS.index(source.name)
     if spec.name in _SIZED and spec.name == source.name:
         return spec.is_max or (not source.is_max and (spec.length or 1) >= (source.length or 1))
     if spec.name in ("decimal", "numeric") and source.name in ("decimal", "numeric"):
@@ -90,7 +90,7 @@ def may_be(block: SourceType, spec: SourceType) -> bool:
         return holds(spec, block)
     if spec.name == "tinyint" and block.name == "smallint":
         return True
-    return holds(spec, block) if block.name in _WHOLE else _family(block) == _family(spec)
+    return holds(spec, block) if block.name in WHOLE_NUMBERS else _family(block) == _family(spec)
 
 
 def _family(of_type: SourceType) -> str:

@@ -106,6 +106,7 @@ def _column(
         unavailable=policies.unavailable,
         null_is_unchanged=policies.null_is_unchanged,
         on_missing=policies.on_missing,
+        may_be_absent=settings.get("on_missing") == "as_null",
         overflow=policies.overflow,
         zone=policies.zone,
     )

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from cdc.errors import Location
 from cdc.spec.block_types import holds, may_be
 from cdc.spec.columns import excluded_columns
+from cdc.spec.difference_kinds import Change
 from cdc.spec.evidence import Evidence, SourceTable
 from cdc.spec.model import ColumnSpec
 from cdc.spec.reading import listed
@@ -16,18 +16,6 @@ from cdc.spec.scaffold import column_key, column_type, column_yaml
 from cdc.spec.schema_faults import flow
 from cdc.spec.sqlserver_types import OMITTED, TypeFault, parse_type
 from cdc.spec.table import ReadTable
-
-
-class Change(Enum):
-    """A kind of difference; the value says what the source did."""
-
-    ADDED = "column added"
-    GONE = "column gone"
-    TYPE = "other type"
-    NULLABLE = "other nullability"
-    KEY = "key changed"
-    NEW_TABLE = "new table"
-    DROPPED = "table dropped"
 
 
 @dataclass(frozen=True)
@@ -131,12 +119,12 @@ def _added(table: SourceTable, read: ReadTable, name: str, described: tuple[str,
 
 
 def added_line(name: str, type_text: str, nullable: bool) -> str:
-    """The line of a column that was added: records from before do not have it, and must not be rejected for that."""
-    if nullable or type_text in OMITTED:
+    """The line of a column that was added: records from before do not have it, which is neither wrong nor drift."""
+    if type_text in OMITTED:
         return column_yaml(name, type_text, nullable)
     target = allowed_target(name)
     renamed = {} if target == name else {"rename": target}
-    settings = {"type": column_type(type_text, False), **renamed, "on_missing": "as_null"}
+    settings = {"type": column_type(type_text, nullable), **renamed, "on_missing": "as_null"}
     return f"{column_key(name)}: {flow(settings)}"
 
 

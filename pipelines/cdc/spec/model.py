@@ -74,6 +74,8 @@ class ColumnSpec:
     only (many connector versions send null for them)."""
     on_missing: Missing = "as_null"
     """What to do if a record does not have the field at all: use null, or reject the record."""
+    may_be_absent: bool = False
+    """True if the spec says of this column itself `on_missing: as_null`: that a record lacks it is expected."""
     overflow: Overflow = "repair"
     """What to do with a datetime2 whose nanoseconds overflowed 64 bits (9999-12-31 becomes 1816-03-30): repair
     the value, keep it, or reject the record."""

@@ -11,7 +11,8 @@ import click
 
 from cdc.errors import CdcError, near_match
 from cdc.spec.captures import NotACapture, captured_records
-from cdc.spec.differences import Change, Difference, differences
+from cdc.spec.difference_kinds import Change
+from cdc.spec.differences import Difference, differences
 from cdc.spec.evidence import Evidence, evidence
 from cdc.spec.load import Conf, read_conf
 from cdc.spec.reading import listed

@@ -146,7 +146,7 @@ def _datasets(fields: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
         gold_history=gold.get("history"),
     )
     of_changes = (names.records_dataset, names.decoded_dataset, names.changes_dataset, names.rejects_dataset)
-    of_rejects = (names.replays_dataset, names.open_rejects_dataset)
+    of_rejects = (names.replays_dataset, names.open_rejects_dataset, names.drift_records_dataset)
     of_rows = () if fields.get("append_only") else (names.versions_dataset, names.rows_dataset)
     of_versions = (names.history_dataset,) if has_history(fields) else ()
     return tuple(dataset(table) for dataset in (*of_changes, *of_rejects, *of_rows, *of_versions))

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from cdc.spec.differences import Change, Difference, added_line
+from cdc.spec.difference_kinds import Change
+from cdc.spec.differences import Difference, added_line
 from cdc.spec.scaffold import column_type
 from cdc.spec.yaml_edit import YamlText
 

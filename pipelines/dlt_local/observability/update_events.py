@@ -59,6 +59,7 @@ class UpdateEvents:
                 "new": each.new,
                 "total": each.total,
                 "num_rejects": sum(each.rejects.values()),
+                **({"examples": each.examples} if each.examples else {}),
             }
             self._log.emit(Event("row_counts", str(each), details, dataset=each.dataset))
 

@@ -2,12 +2,13 @@
 
 Table properties request them: `report.newest` names a timestamp column (a dot selects a field of a struct),
 `report.countBy` one or several columns with few distinct values, `report.arrival` the order that rows should arrive in
-(`arrival`). All read Delta's log and, for the counts, the data files of new commits; none starts a Spark job.
+(`arrival`), `report.notes` what rows say about themselves (`notes`). All read Delta's log and, for the counts, the data
+files of new commits; none starts a Spark job.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -83,13 +84,23 @@ class Counts:
     column: str
     """What is counted: the text of the property that requests it."""
     rows: Mapping[str, int]
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Value -> what the first row with it says of itself; only for notes."""
 
 
+FindExamples = Callable[[tuple[Path, ...], str], Mapping[str, str]]
+"""Finds an example of each value in some data files, given what is counted."""
 CountFiles = Callable[[tuple[Path, ...], str], "Counter[str]"]
 """Counts the rows of some data files by value, given what is to be counted."""
 
 
-def counts(table: Path, column: str, previous: Counts | None, count: CountFiles | None = None) -> Counts | None:
+def counts(
+    table: Path,
+    column: str,
+    previous: Counts | None,
+    count: CountFiles | None = None,
+    find_examples: FindExamples | None = None,
+) -> Counts | None:
     """Count rows by value, reading only the files added since ``previous``.
 
     All files are read if ``previous`` is of another table or column, or if rows have been removed since.
@@ -99,11 +110,12 @@ def counts(table: Path, column: str, previous: Counts | None, count: CountFiles 
         column: the column to count by, or several with commas between them.
         previous: an earlier result.
         count: how to count; by default by the values of ``column``.
+        find_examples: how to find examples of the values; None if there are none.
 
     Returns:
         None if Delta's log does not list the table's files.
     """
-    count = count or _by_value
+    count, find_examples = count or _by_value, find_examples or _no_examples
     version, table_id = delta_log.version(table), delta_log.table_id(table)
     if version is None or table_id is None:
         return None
@@ -115,17 +127,26 @@ def counts(table: Path, column: str, previous: Counts | None, count: CountFiles 
         added = delta_log.files_added(table, previous.version + 1)
         try:
             if added is not None:
-                rows = Counter(previous.rows) + count(_paths(table, added), column)
-                return Counts(table_id, version, column, dict(rows))
+                files = _paths(table, added)
+                rows = Counter(previous.rows) + count(files, column)
+                found = {**find_examples(files, column), **previous.examples}
+                return Counts(table_id, version, column, dict(rows), found)
         except FileNotFoundError:
             # Compacted and vacuumed since: count all rows instead.
             pass
     live = delta_log.live_files(table)
-    return None if live is None else Counts(table_id, version, column, dict(count(_paths(table, live), column)))
+    if live is None:
+        return None
+    files = _paths(table, live)
+    return Counts(table_id, version, column, dict(count(files, column)), find_examples(files, column))
 
 
 def _paths(table: Path, files: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(table / unquote(file) for file in files)
+
+
+def _no_examples(_files: tuple[Path, ...], _column: str) -> Mapping[str, str]:
+    return {}
 
 
 def _by_value(files: tuple[Path, ...], column: str) -> "Counter[str]":

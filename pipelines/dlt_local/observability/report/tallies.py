@@ -1,7 +1,8 @@
 """Tallies: the rows that an update added to a table, counted by value, and the rejects among them."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dlt_local.errors import SetupError
 from dlt_local.observability.report.arrival import OUT_OF_ORDER
@@ -23,6 +24,8 @@ class Tally:
     total: Mapping[str, int]
     rejected: str | None = None
     """The value that marks a reject."""
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Of notes: what the first row with each says of itself."""
 
     @property
     def rejects(self) -> Mapping[str, int]:
@@ -33,8 +36,18 @@ class Tally:
         """One line, such as ``silver.orders_decoded: 12 new rows = 11 change + 1 reject (WRONG_TYPE 1)``."""
         if OUT_OF_ORDER in self.total:
             return f"{self.dataset}: {new_rows(self.new[OUT_OF_ORDER])} arrived out of order"
+        if self.examples:
+            return f"{self.dataset}: {self._notes}"
         parts = " + ".join(_part(value, reasons) for value, reasons in sorted(_nested(self.new).items()))
         return f"{self.dataset}: {new_rows(sum(self.new.values()))} = {parts}"
+
+    @property
+    def _notes(self) -> str:
+        """The notes of new rows, then what to do about them."""
+        new = sorted(self.new.items())
+        notes = (f"{text} ({new_rows(count)}, first {self.examples.get(text)})" for text, count in new)
+        hint = json.loads(self.column).get("hint")
+        return ", ".join(notes) + (f"; {hint}" if hint else "")
 
 
 def tally(dataset: str, before: Counts | None, after: Counts, rejected: str | None) -> Tally:
@@ -42,7 +55,8 @@ def tally(dataset: str, before: Counts | None, after: Counts, rejected: str | No
     is_same = before is not None and (before.table_id, before.column) == (after.table_id, after.column)
     earlier = before.rows if before is not None and is_same else {}
     new = {value: rows - earlier.get(value, 0) for value, rows in after.rows.items()}
-    return Tally(dataset, after.column, {value: n for value, n in new.items() if n > 0}, after.rows, rejected)
+    added = {value: n for value, n in new.items() if n > 0}
+    return Tally(dataset, after.column, added, after.rows, rejected, after.examples)
 
 
 class TooManyRejects(SetupError):

@@ -13,7 +13,7 @@ from dlt_local.flows.outcomes import Update
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability import graph_drawing
 from dlt_local.observability.event_log import KilledUpdate
-from dlt_local.observability.report import arrival, measures, page
+from dlt_local.observability.report import arrival, measures, notes, page
 from dlt_local.observability.report.collect import dataset_runs
 from dlt_local.observability.report.measures import Counts
 from dlt_local.observability.report.runs import DatasetRun, History, Run, from_json, to_json
@@ -102,9 +102,15 @@ def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run
             picture=_picture(graph, measured),
         )
     write_json(file, to_json(history))
-    counted = [(name, counts) for name, counts in history.counts.items() if counts.rows]
-    breakdowns = [page.Breakdown(name, counts.column, counts.rows) for name, counts in counted]
+    breakdowns = [_breakdown(name, counts) for name, counts in history.counts.items() if counts.rows]
     return _write(file.with_name("index.html"), page.render(pipeline, history.runs, breakdowns, history.picture))
+
+
+def _breakdown(name: str, counts: Counts) -> page.Breakdown:
+    if not counts.examples:
+        return page.Breakdown(name, counts.column, counts.rows)
+    rows = {f"{value}, first {counts.examples.get(value)}": number for value, number in counts.rows.items()}
+    return page.Breakdown(name, "note", rows)
 
 
 def _history_file(storage: Storage) -> Path:
@@ -130,6 +136,15 @@ def _write(file: Path, text: str) -> Path:
     return file
 
 
+@dataclasses.dataclass(frozen=True)
+class _Asked:
+    """What a table property asks to be counted, and how."""
+
+    what: str
+    count: measures.CountFiles | None
+    find_examples: measures.FindExamples | None
+
+
 class _MeasuredTable:
     """A table and the measures that its properties request."""
 
@@ -148,20 +163,23 @@ class _MeasuredTable:
         return self._properties.get(REJECTS)
 
     @property
-    def asked(self) -> Mapping[str, tuple[str, measures.CountFiles | None]]:
+    def asked(self) -> Mapping[str, _Asked]:
         """What is counted and how, under the names of the results."""
         asked = (
-            (self.name, measures.COUNT_BY, None),
-            (f"{self.name} (arrival)", arrival.ARRIVAL, arrival.out_of_order),
+            (self.name, measures.COUNT_BY, None, None),
+            (f"{self.name} (arrival)", arrival.ARRIVAL, arrival.out_of_order, None),
+            (f"{self.name} (notes)", notes.NOTES, notes.noted, notes.examples),
         )
         return {
-            name: (self._properties[asked_by], count) for name, asked_by, count in asked if asked_by in self._properties
+            name: _Asked(self._properties[asked_by], count, find_examples)
+            for name, asked_by, count, find_examples in asked
+            if asked_by in self._properties
         }
 
     def counts(self, previous: Mapping[str, Counts]) -> dict[str, Counts]:
         found = {
-            name: measures.counts(self._path, what, previous.get(name), count)
-            for name, (what, count) in self.asked.items()
+            name: measures.counts(self._path, asked.what, previous.get(name), asked.count, asked.find_examples)
+            for name, asked in self.asked.items()
         }
         return {name: counts for name, counts in found.items() if counts is not None}
 
