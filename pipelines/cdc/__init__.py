@@ -16,6 +16,7 @@ from cdc.least_counts import wants_least_counts, with_least_counts
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
+from cdc.targets import targets
 
 __all__ = [
     "CdcError",
@@ -42,6 +43,7 @@ __all__ = [
     "replay",
     "sequence",
     "smallest_gap",
+    "targets",
     "wants_findings",
     "wants_least_counts",
     "with_least_counts",

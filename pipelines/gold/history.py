@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, history, load_tables
+from cdc import TableSpec, history, load_tables, properties, targets
 from cdc.names import history_dataset, versions_dataset
 
 
@@ -12,12 +12,13 @@ def declare(table: TableSpec) -> None:
     @dp.materialized_view(
         name=history_dataset(table),
         comment=f"Every version of each row of {table.source}, with its validity interval",
+        table_properties=properties.of_dataset(table, "gold", "history"),
         cluster_by=list(table.cluster_by) or None,
     )
     def versions():
         return history(spark.read.table(versions_dataset(table)), table)
 
 
-for table in load_tables(spark):
-    if table.history and not table.append_only:
+for table, *_ in targets(load_tables(spark)):
+    if table.history:
         declare(table)

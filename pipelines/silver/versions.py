@@ -2,7 +2,16 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, definition, load_tables, sequence, wants_least_counts, with_least_counts
+from cdc import (
+    TableSpec,
+    definition,
+    load_tables,
+    properties,
+    sequence,
+    targets,
+    wants_least_counts,
+    with_least_counts,
+)
 from cdc.names import (
     COLUMNS_TO_UPDATE,
     IS_DELETE,
@@ -10,6 +19,7 @@ from cdc.names import (
     least_counts_view,
     target_columns,
     versions_dataset,
+    versions_flow,
 )
 
 
@@ -26,19 +36,29 @@ def source(table: TableSpec) -> str:
     return least_counts_view(table)
 
 
-def declare(table: TableSpec) -> None:
-    """Declare silver.<table> and the flow that applies the changes."""
+def declare(sources: tuple[TableSpec, ...]) -> None:
+    """Declare silver.<table>, and the flow that applies the changes: one for each table that flows into it."""
+    table = sources[0]
     dp.create_streaming_table(
         name=versions_dataset(table),
-        comment=table.comment or f"Versions of {table.source}",
+        comment=table.comment or f"Versions of {', '.join(each.source for each in sources)}",
         cluster_by=list(table.cluster_by) or None,
         table_properties={
+            **properties.of_dataset(table, "silver", "versions"),
             "pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds),
             **definition.of_versions(table),
+            **definition.of_sources(sources),
         },
     )
+    for each in sources:
+        apply(each)
+
+
+def apply(table: TableSpec) -> None:
+    """Declare the flow that applies a table's changes."""
     dp.create_auto_cdc_flow(
         target=versions_dataset(table),
+        name=versions_flow(table),
         source=source(table),
         keys=list(table.key),
         sequence_by=sequence(table),
@@ -50,6 +70,5 @@ def declare(table: TableSpec) -> None:
     )
 
 
-for table in load_tables(spark):
-    if not table.append_only:
-        declare(table)
+for sources in targets(load_tables(spark)):
+    declare(sources)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from cdc import definition, names
-from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, TRACKED, Parts
+from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, SOURCE, TRACKED, Parts
 from cdc.spec.model import TableSpec
 
 _OF_TABLE = (KEY, KEEPS, TRACKED)
@@ -17,6 +17,7 @@ class Effect(Enum):
     NONE = "unchanged"
     NEW = "new"
     IN_PLACE = "in place"
+    MOVED = "moved"
     REBUILD = "rebuild"
 
 
@@ -58,9 +59,13 @@ def plan(table: TableSpec, stored: Parts | None) -> TablePlan:
     if stored is None:
         return TablePlan(table, (), Effect.NEW)
     now = {**definition.definition(table), **definition.definition_of_versions(table)}
-    edits = tuple(_edits(table, stored, now))
-    order = list(Effect)
-    return TablePlan(table, edits, max((edit.effect for edit in edits), key=order.index, default=Effect.NONE))
+    return with_edits(table, tuple(_edits(table, stored, now)), Effect.NONE)
+
+
+def with_edits(table: TableSpec, edits: Sequence[Edit], otherwise: Effect) -> TablePlan:
+    """The plan of a table with these edits: the gravest one's effect, or ``otherwise`` if there is none."""
+    gravest = max((edit.effect for edit in edits), key=list(Effect).index, default=otherwise)
+    return TablePlan(table, tuple(edits), gravest)
 
 
 def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
@@ -69,7 +74,10 @@ def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
     for part in _OF_TABLE:
         if part in before and before[part] != after[part]:
             yield Edit(f"{part}: {before[part]} -> {after[part]}", Effect.REBUILD)
-    columns = [part for part in (*before, *after) if part not in (NOT_NULL, IN_EVERY_RECORD, *_OF_TABLE)]
+    if before.get(SOURCE) != after.get(SOURCE):
+        was, now = (", ".join(_list(parts, SOURCE)) or "none" for parts in (before, after))
+        yield Edit(f"source of the rows: {was} -> {now}", Effect.REBUILD)
+    columns = [part for part in (*before, *after) if part not in (NOT_NULL, IN_EVERY_RECORD, SOURCE, *_OF_TABLE)]
     for column in dict.fromkeys(columns):
         old, new = before.get(column), after.get(column)
         if old != new:
