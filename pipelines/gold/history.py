@@ -6,12 +6,13 @@ from cdc import TableSpec, history, load_tables, properties, targets
 from cdc.names import history_dataset, versions_dataset
 
 
-def declare(table: TableSpec) -> None:
+def declare(sources: tuple[TableSpec, ...]) -> None:
     """Declare gold.<table>_history."""
+    table, named = sources[0], ", ".join(each.source for each in sources)
 
     @dp.materialized_view(
         name=history_dataset(table),
-        comment=f"Every version of each row of {table.source}, with its validity interval",
+        comment=f"Every version of each row of {named}, with its validity interval",
         table_properties=properties.of_dataset(table, "gold", "history"),
         cluster_by=list(table.cluster_by) or None,
     )
@@ -19,6 +20,6 @@ def declare(table: TableSpec) -> None:
         return history(spark.read.table(versions_dataset(table)), table)
 
 
-for table, *_ in targets(load_tables(spark)):
-    if table.history:
-        declare(table)
+for sources in targets(load_tables(spark)):
+    if sources[0].history:
+        declare(sources)

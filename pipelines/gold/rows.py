@@ -6,12 +6,13 @@ from cdc import TableSpec, current_rows, load_tables, properties, targets
 from cdc.names import rows_dataset, versions_dataset
 
 
-def declare(table: TableSpec) -> None:
+def declare(sources: tuple[TableSpec, ...]) -> None:
     """Declare gold.<table>."""
+    table, named = sources[0], ", ".join(each.source for each in sources)
 
     @dp.materialized_view(
         name=rows_dataset(table),
-        comment=table.comment or f"Current rows of {table.source}",
+        comment=table.comment or f"Current rows of {named}",
         table_properties=properties.of_dataset(table, "gold", "rows"),
         cluster_by=list(table.cluster_by) or None,
     )
@@ -19,5 +20,5 @@ def declare(table: TableSpec) -> None:
         return current_rows(spark.read.table(versions_dataset(table)), table)
 
 
-for table, *_ in targets(load_tables(spark)):
-    declare(table)
+for sources in targets(load_tables(spark)):
+    declare(sources)

@@ -38,10 +38,10 @@ def source(table: TableSpec) -> str:
 
 def declare(sources: tuple[TableSpec, ...]) -> None:
     """Declare silver.<table>, and the flow that applies the changes: one for each table that flows into it."""
-    table = sources[0]
+    table, named = sources[0], ", ".join(each.source for each in sources)
     dp.create_streaming_table(
         name=versions_dataset(table),
-        comment=table.comment or f"Versions of {', '.join(each.source for each in sources)}",
+        comment=table.comment or f"Versions of {named}",
         cluster_by=list(table.cluster_by) or None,
         table_properties={
             **properties.of_dataset(table, "silver", "versions"),
