@@ -1,5 +1,7 @@
 """Table properties of a table's and a connector's datasets: those that specs set, and whose rows a dataset has."""
 
+from collections.abc import Sequence
+
 from cdc import definition
 from cdc.spec.layers import Layer
 from cdc.spec.model import ConnectorSpec, TableSpec
@@ -14,6 +16,16 @@ def of_dataset(table: TableSpec, layer: Layer, rows: str) -> dict[str, str]:
         rows: what its rows are: ``records``, ``changes``.
     """
     return {**table.table_properties.of(layer), **definition.origin(table, rows)}
+
+
+def of_versions(sources: Sequence[TableSpec]) -> dict[str, str]:
+    """Table properties of the versions of one or several tables."""
+    table = sources[0]
+    return {
+        **of_dataset(table, "silver", "versions"),
+        **definition.of_versions(table),
+        **definition.of_sources(sources),
+    }
 
 
 def of_connector(connector: ConnectorSpec, layer: Layer) -> dict[str, str]:

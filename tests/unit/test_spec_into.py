@@ -1,5 +1,6 @@
 """`into:` of a table spec: several sources in one target, told apart by a column."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,10 @@ from tests.support.conf_folder import one_faulty, one_table, write_conf
 
 from cdc import definition, names, targets
 from cdc.debezium import columns
+from cdc.plan.edits import Effect, plan
+from cdc.plan.stored import stored_definition, stored_sources
 from cdc.spec.load import load_tables
+from cdc.spec.model import TableSpec
 
 COLUMNS = "key: [id]\ncolumns: {id: int, n: nvarchar(9)}\n"
 INTO = "into: {table: orders, source: EU-1, column: region}\n"
@@ -80,3 +84,32 @@ def test_a_target_is_not_written_by_a_table_of_its_own(tmp_path: Path) -> None:
     files = {"tables/shop/eu.yml": TABLE, "tables/shop/orders.yml": f"table: shop.dbo.orders\n{COLUMNS}"}
     with pytest.raises(Exception, match=r"`orders` would write silver\.orders, which `orders_eu_1` also writes"):
         load_tables(write_conf(tmp_path, files))
+
+
+def test_another_source_for_stored_rows_needs_a_rebuild_and_a_new_source_none(tmp_path: Path) -> None:
+    single = one_table(tmp_path / "single", TABLE.replace(INTO, ""))
+    eu, west = (one_table(tmp_path / each, TABLE.replace("EU-1", each)) for each in ("eu", "west"))
+    for stored in (single, eu):
+        edits = {edit.text: edit.effect for edit in plan(west, _stored(stored)).edits}
+        was = "none" if stored is single else "region = eu"
+        assert edits[f"source of the rows: {was} -> region = west"] is Effect.REBUILD
+        assert ("key columns: id -> id, region" in edits) == (stored is single)
+    assert plan(eu, _stored(eu)).effect is Effect.NONE
+
+
+def _stored(table: TableSpec) -> definition.Parts:
+    return {**definition.definition(table), **definition.definition_of_versions(table)}
+
+
+def test_the_plan_of_a_source_is_its_own(tmp_path: Path) -> None:
+    eu, us = (one_table(tmp_path / each, TABLE.replace("EU-1", each)) for each in ("eu", "us"))
+    for dataset, properties in {
+        "orders_eu_changes": definition.of_changes(eu),
+        "orders": {**definition.of_versions(eu), **definition.of_sources([eu])},
+    }.items():
+        log = tmp_path / "storage" / "tables" / "silver" / dataset / "_delta_log"
+        log.mkdir(parents=True)
+        (log / "00000000000000000000.json").write_text(json.dumps({"metaData": {"configuration": properties}}))
+    assert plan(eu, stored_definition(tmp_path / "storage", eu)).effect is Effect.NONE
+    assert plan(us, stored_definition(tmp_path / "storage", us)).effect is Effect.NEW
+    assert stored_sources(tmp_path / "storage", "silver.orders") == {"eu": "shop.eu.orders"}
