@@ -13,7 +13,7 @@ def declare(connector: ConnectorSpec, kind: EventKind) -> None:
     @dp.table(
         name=event_records_dataset(connector, kind.name),
         comment=f"Records of topic {topic} as delivered",
-        table_properties={**properties.of_connector(connector, "bronze"), "pipelines.reset.allowed": "false"},
+        table_properties={**properties.of_event_records(connector, topic), "pipelines.reset.allowed": "false"},
     )
     def event_records():
         return read_topic(spark, topic)

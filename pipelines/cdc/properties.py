@@ -28,6 +28,11 @@ def of_versions(sources: Sequence[TableSpec]) -> dict[str, str]:
     }
 
 
+def of_event_records(connector: ConnectorSpec, topic: str | None) -> dict[str, str]:
+    """Table properties of the records of one of a connector's own topics."""
+    return {**of_connector(connector, "bronze"), definition.ORIGIN: f"records of {topic} by connector {connector.name}"}
+
+
 def of_connector(connector: ConnectorSpec, layer: Layer) -> dict[str, str]:
     """Table properties of a connector's own datasets."""
     return connector.table_properties.of(layer)
