@@ -104,7 +104,6 @@ def test_killed_or_not_and_in_whatever_batches_the_target_has_the_versions_of_bo
         *("bronze.orders_eu", "silver.orders_eu_changes", "silver.orders_eu_rejects"),
         *("bronze.orders_us", "silver.orders_us_changes", "silver.orders_us_rejects"),
     }
-    assert all(each.is_idle for each in at_once.update().datasets)
 
 
 def test_a_source_is_added_without_a_rebuild_and_removed_with_its_rows_kept(killed: CdcPipeline) -> None:
