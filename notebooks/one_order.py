@@ -23,6 +23,8 @@
 from pyspark.sql import functions as F
 
 ORDER = 1007
+# Where the pipeline's settings cdc.schemas.<layer> move a layer, name its schema here.
+BRONZE, SILVER, GOLD = "bronze", "silver", "gold"
 
 # COMMAND ----------
 
@@ -31,11 +33,11 @@ ORDER = 1007
 
 # COMMAND ----------
 
-spark.read.table("gold.orders").where(F.col("order_id") == ORDER).show(truncate=False, vertical=True)
+spark.read.table(f"{GOLD}.orders").where(F.col("order_id") == ORDER).show(truncate=False, vertical=True)
 
 # COMMAND ----------
 
-versions = spark.read.table("gold.orders_history").where(F.col("order_id") == ORDER)
+versions = spark.read.table(f"{GOLD}.orders_history").where(F.col("order_id") == ORDER)
 versions.select("version", "valid_from", "valid_to", "is_current", "status", "total", "paid_at").orderBy(
     "version"
 ).show(truncate=False)
@@ -52,7 +54,7 @@ versions.select("version", "valid_from", "valid_to", "is_current", "status", "to
 
 POSITION = ["_incarnation", "_commit_lsn", "_change_lsn", "_event_serial_no", "_operation"]
 
-changes = spark.read.table("silver.orders_changes").where(F.col("order_id") == ORDER)
+changes = spark.read.table(f"{SILVER}.orders_changes").where(F.col("order_id") == ORDER)
 changes.select(
     "_op", "_committed_at", "_commit_lsn", "_change_lsn", "_event_serial_no", "_offset", "status", "total"
 ).orderBy(*POSITION, "_offset").show(truncate=False)
@@ -67,7 +69,7 @@ changes.select(
 places = changes.select(
     F.col("_topic").alias("topic"), F.col("_partition").alias("partition"), F.col("_offset").alias("offset")
 )
-records = spark.read.table("bronze.orders").join(places, ["topic", "partition", "offset"], "left_semi")
+records = spark.read.table(f"{BRONZE}.orders").join(places, ["topic", "partition", "offset"], "left_semi")
 records.select(
     "topic",
     "partition",
@@ -92,13 +94,13 @@ TABLES = ["customers", "order_lines", "orders", "products"]
 
 def accounted(table):
     """One row: the number of a source table's records, and of their outcomes."""
-    records = spark.read.table(f"bronze.{table}").agg(
+    records = spark.read.table(f"{BRONZE}.{table}").agg(
         F.lit(table).alias("table"),
         F.count("*").alias("records"),
         F.count_if(F.col("value").isNull()).alias("tombstones"),
     )
-    changes = spark.read.table(f"silver.{table}_changes").agg(F.count("*").alias("changes"))
-    rejects = spark.read.table(f"silver.{table}_rejects").agg(F.count("*").alias("rejects"))
+    changes = spark.read.table(f"{SILVER}.{table}_changes").agg(F.count("*").alias("changes"))
+    rejects = spark.read.table(f"{SILVER}.{table}_rejects").agg(F.count("*").alias("rejects"))
     counted = records.crossJoin(changes).crossJoin(rejects)
     return counted.select(
         "table",
@@ -124,7 +126,7 @@ balance.show()
 
 # COMMAND ----------
 
-rejects = spark.read.table("silver.orders_rejects").select(
+rejects = spark.read.table(f"{SILVER}.orders_rejects").select(
     "reason", "message", "offset", F.substring(F.col("value").cast("string"), 1, 40).alias("value (start)")
 )
 rejects.orderBy("offset").show(truncate=False)

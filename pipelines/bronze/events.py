@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, read_topic
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties, read_topic
 from cdc.names import event_records_dataset
 
 
@@ -13,7 +13,7 @@ def declare(connector: ConnectorSpec, kind: EventKind) -> None:
     @dp.table(
         name=event_records_dataset(connector, kind.name),
         comment=f"Records of topic {topic} as delivered",
-        table_properties={"pipelines.reset.allowed": "false"},
+        table_properties={**properties.of_event_records(connector, topic), "pipelines.reset.allowed": "false"},
     )
     def event_records():
         return read_topic(spark, topic)

@@ -18,6 +18,7 @@ from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
 from cdc.row_conditions import expectations, removes_row
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
+from cdc.targets import targets
 
 __all__ = [
     "CdcError",
@@ -49,6 +50,7 @@ __all__ = [
     "replay",
     "sequence",
     "smallest_gap",
+    "targets",
     "wants_drift",
     "wants_findings",
     "wants_least_counts",

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from cdc.analysis import check_sql
 from cdc.settings import UnknownSetting, setting_faults
+from cdc.spec.deployment import SETTINGS, deployed_schemas
 from cdc.spec.load import Conf, load_conf
 from cdc.spec.model import ConnectorSpec, TableSpec
 
@@ -29,6 +30,7 @@ def load_tables(conf_dir: SparkSession | str | Path, connector: str | None = Non
     Raises:
         SpecError: with every fault of the files read; with a session, also with each SQL text that Spark refuses.
         UnknownSetting: the session's conf has a ``cdc.*`` setting that does not exist.
+        BadSchemaSetting: a ``cdc.schemas`` setting is not the name of a schema.
     """
     return _conf(conf_dir, connector).tables
 
@@ -39,6 +41,7 @@ def load_connectors(conf_dir: SparkSession | str | Path, connector: str | None =
     Raises:
         SpecError: with every fault of the files read; with a session, also with each SQL text that Spark refuses.
         UnknownSetting: the session's conf has a ``cdc.*`` setting that does not exist.
+        BadSchemaSetting: a ``cdc.schemas`` setting is not the name of a schema.
     """
     return _conf(conf_dir, connector).connectors
 
@@ -50,7 +53,8 @@ def _conf(conf_dir: SparkSession | str | Path, connector: str | None) -> Conf:
     spark = conf_dir
     if faults := setting_faults(_configured(spark)):
         raise UnknownSetting(faults)
-    conf = load_conf(str(spark.conf.get(CONF)), spark.conf.get(CONNECTOR))
+    deployed = deployed_schemas({name: spark.conf.get(name, "") for name in SETTINGS})
+    conf = load_conf(str(spark.conf.get(CONF)), spark.conf.get(CONNECTOR), deployed)
     check_sql(spark, conf)
     return conf
 

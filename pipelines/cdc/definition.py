@@ -5,10 +5,11 @@ local engine refuses all others until the table is rebuilt, and `python -m cdc p
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from glob import escape
 
 from cdc import names
+from cdc.debezium.values import conversion_of
 from cdc.spec.model import ColumnSpec, TableSpec
 
 PROPERTY = "rows.definition"
@@ -19,8 +20,16 @@ CONCERNED = "rows.concerned"
 SAME = "rows.same"
 """Table property: a JSON object, part -> pattern (as of file names) of its earlier texts that give the same rows."""
 
+ORIGIN = "rows.origin"
+"""Table property: whose rows a dataset has, so that it is found under another name."""
+
+SOURCES = "rows.sources"
+"""Table property of a target that several tables flow into: a JSON object, source -> its table."""
+
 NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 """Lists of the columns in which a null, or that a record lacks, makes it a reject."""
+SOURCE = "source"
+"""List with the source's name, of a table that flows into a target which it shares."""
 _OF_ANY_LENGTH = {"char": "*char", "binary": "*binary"}
 """Ending of a type's name -> pattern of the types whose values of any length decode to the same."""
 KEY, KEEPS, TRACKED = "key columns", "history", "tracked columns"
@@ -47,6 +56,7 @@ def definition(table: TableSpec) -> dict[str, str | list[str]]:
         **dict.fromkeys(table.excluded, "excluded"),
         NOT_NULL: [column.name for column in required if not column.nullable],
         IN_EVERY_RECORD: [column.name for column in table.columns if column.nullable and column.on_missing == "reject"],
+        **({SOURCE: [f"{table.into.column} = {table.into.source}"]} if table.into else {}),
         **dict(_rules(table)),
     }
 
@@ -64,10 +74,29 @@ def _rules(table: TableSpec) -> Iterator[tuple[str, str | list[str]]]:
         yield DROP, ", ".join(f"{name} ({sql})" for name, sql in sorted(dropping.items()))
     if table.filter and table.append_only:
         yield FILTER, table.filter
+    yield from _rules_of_target(table)
+
+
+def _rules_of_target(table: TableSpec) -> Iterator[tuple[str, str]]:
+    """Those on which all tables that flow into one target agree."""
     if table.keeps_deleted:
         yield DELETED, "kept with the time of their delete"
     for name, sql in table.computed.items():
         yield f"{COMPUTED}{name}", sql
+
+
+def origin(table: TableSpec, what: str) -> dict[str, str]:
+    """Table property of a dataset that says whose rows it has; ``what`` is what a row is: ``records``, ``changes``.
+
+    What several tables flow into has the rows of all of them.
+
+    >>> from cdc.spec.model import ConnectorSpec
+    >>> origin(TableSpec("shop.dbo.t", "t", ConnectorSpec("eu", "p"), "p.t", (), (), append_only=True), "records")
+    {'rows.origin': 'records of shop.dbo.t by connector eu'}
+    """
+    if table.into and what in ("versions", "rows", "history"):
+        return {ORIGIN: f"{what} of {table.into.table} by {table.into.column}"}
+    return {ORIGIN: f"{what} of {table.source} by connector {table.connector.name}"}
 
 
 def of_changes(table: TableSpec) -> dict[str, str]:
@@ -81,9 +110,16 @@ def of_changes(table: TableSpec) -> dict[str, str]:
 
 
 def of_versions(table: TableSpec) -> dict[str, str]:
-    """Table properties of ``silver.<table>``."""
-    parts = {**definition(table), **definition_of_versions(table)}
-    return {PROPERTY: _text(parts), **({CONCERNED: _IS_RULE} if any(map(is_rule, parts)) else {}), **_same(table)}
+    """Table properties of ``silver.<table>``; the same for all tables that flow into it."""
+    parts = {**_of_target(table), **definition_of_versions(table)}
+    concerned = {CONCERNED: _IS_RULE} if any(map(is_rule, parts)) else {}
+    return {PROPERTY: _text(parts), **concerned, **({} if table.into else _same(table))}
+
+
+def of_sources(tables: Iterable[TableSpec]) -> dict[str, str]:
+    """Table property of a target: the sources that flow into it; empty for a target of one table."""
+    sources = {table.into.source: table.source for table in tables if table.into}
+    return {SOURCES: json.dumps(sources, sort_keys=True)} if sources else {}
 
 
 def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
@@ -117,6 +153,14 @@ def _any_length(column: ColumnSpec) -> str | None:
     return f"{types}([0-9]*)" + escape(_column(column).removeprefix(str(column.type)))
 
 
+def _of_target(table: TableSpec) -> dict[str, str | list[str]]:
+    if not table.into:
+        return definition(table)
+    # What else a column's values depend on, each source's changes have in their definition.
+    types = {column.target: conversion_of(column, table.connector).target for column in table.columns}
+    return {**types, **dict(_rules_of_target(table))}
+
+
 def _text(parts: Mapping[str, str | list[str]]) -> str:
     return json.dumps(parts, sort_keys=True)
 
@@ -134,6 +178,8 @@ def _policies(column: ColumnSpec) -> Iterator[str]:
         yield f"in {column.zone}"
     if column.mask is not None:
         yield f"masked by {column.mask}"
+    if column.constant is not None:
+        yield "from `into`"
     if column.key_only:
         yield "from the record key"
     if column.unavailable != "as_null":

@@ -7,6 +7,7 @@ columns of a connector's log position are in `cdc.debezium.positions`.
 import re
 from collections.abc import Mapping
 
+from cdc.spec.layers import TargetSchemas
 from cdc.spec.model import ConnectorSpec, TableSpec
 
 CREATE, UPDATE, DELETE, READ, TRUNCATE, LOG_MESSAGE = "c", "u", "d", "r", "t", "m"
@@ -89,94 +90,114 @@ END_AT = "__END_AT"
 """Sequence of the change that ended a version; null while it is current."""
 
 
+def target_name(table: TableSpec) -> str:
+    """``orders``: base name of versions, rows and history, and what `--rebuild` is given."""
+    return table.into.table if table.into else table.name
+
+
 def records_dataset(table: TableSpec) -> str:
     """``bronze.orders``: the records exactly as delivered."""
-    return f"bronze.{table.name}"
+    return f"{table.target_schemas.bronze}.{table.name}"
 
 
 def decoded_dataset(table: TableSpec) -> str:
     """``silver.orders_decoded``: one row per record with its outcome; private to the pipeline."""
-    return f"silver.{table.name}_decoded"
+    return f"{table.target_schemas.silver}.{table.name}_decoded"
 
 
 def changes_dataset(table: TableSpec) -> str:
     """``silver.orders_changes``: one typed row per change."""
-    return f"silver.{table.name}_changes"
+    return f"{table.target_schemas.silver}.{table.name}_changes"
 
 
 def rejects_dataset(table: TableSpec) -> str:
     """``silver.orders_rejects``: one row per record that could not be decoded."""
-    return f"silver.{table.name}_rejects"
+    return f"{table.target_schemas.silver}.{table.name}_rejects"
 
 
 def replays_dataset(table: TableSpec) -> str:
     """``silver.orders_replays``: the outcome of each reject in each replay."""
-    return f"silver.{table.name}_replays"
+    return f"{table.target_schemas.silver}.{table.name}_replays"
 
 
 def open_rejects_dataset(table: TableSpec) -> str:
     """``silver.orders_rejects_open``: the rejects that no replay has resolved."""
-    return f"silver.{table.name}_rejects_open"
+    return f"{table.target_schemas.silver}.{table.name}_rejects_open"
 
 
 def drift_records_dataset(table: TableSpec) -> str:
     """``silver.orders_drift``: the first and the last record of everything in which records and spec differ."""
-    return f"silver.{table.name}_drift"
+    return f"{table.target_schemas.silver}.{table.name}_drift"
 
 
 def drift_records_view(table: TableSpec) -> str:
     """``orders_records_with_drift``: a view of the records that differ from the spec."""
-    return f"{table.name}_records_with_drift"
+    return _within_pipeline(table, f"{table.name}_records_with_drift")
 
 
 def versions_dataset(table: TableSpec) -> str:
-    """``silver.orders``: the AUTO CDC target, every version or the current one."""
-    return f"silver.{table.name}"
+    """``silver.orders``: the AUTO CDC target, every version or the current one; tables that flow into one share it."""
+    return f"{table.target_schemas.silver}.{target_name(table)}"
+
+
+def versions_flow(table: TableSpec) -> str | None:
+    """``orders_eu_into_orders``: the flow of one of several sources into their target; None for a target of its own."""
+    return _within_pipeline(table, f"{table.name}_into_{table.into.table}") if table.into else None
 
 
 def least_counts_view(table: TableSpec) -> str:
     """``orders_with_least_counts``: a view of the changes for one rebuild of their versions."""
-    return f"{table.name}_with_least_counts"
+    return _within_pipeline(table, f"{table.name}_with_least_counts")
+
+
+def replay_flow(table: TableSpec, replay: str) -> str:
+    """``orders_replay_1``: the flow that decodes the rejects again."""
+    return _within_pipeline(table, f"{table.name}_replay_{replay}")
+
+
+def replayed_changes_flow(table: TableSpec) -> str:
+    """``orders_changes_of_replays``: the flow of the changes that replays resolved."""
+    return _within_pipeline(table, f"{table.name}_changes_of_replays")
 
 
 def rows_dataset(table: TableSpec) -> str:
     """``gold.orders``: the current state of each key."""
-    return f"gold.{table.gold or table.name}"
+    return f"{table.target_schemas.gold}.{table.gold or target_name(table)}"
 
 
 def history_dataset(table: TableSpec) -> str:
     """``gold.orders_history``: every version of each key with its validity interval."""
-    return f"gold.{table.gold_history or f'{table.gold or table.name}_history'}"
+    return f"{table.target_schemas.gold}.{table.gold_history or f'{table.gold or target_name(table)}_history'}"
 
 
 def event_records_dataset(connector: ConnectorSpec, kind: str) -> str:
     """``bronze.shop_schema_changes``: the records of one of a connector's own topics."""
-    return f"bronze.{_connector_dataset(connector, kind)}"
+    return f"{connector.target_schemas.bronze}.{_connector_dataset(connector, kind)}"
 
 
 def events_dataset(connector: ConnectorSpec, kind: str) -> str:
     """``silver.shop_schema_changes``: those records as typed events."""
-    return f"silver.{_connector_dataset(connector, kind)}"
+    return f"{connector.target_schemas.silver}.{_connector_dataset(connector, kind)}"
 
 
 def event_view_dataset(connector: ConnectorSpec, view: str) -> str:
     """``gold.shop_columns``: a view derived from those events."""
-    return f"gold.{_connector_dataset(connector, view)}"
+    return f"{connector.target_schemas.gold}.{_connector_dataset(connector, view)}"
 
 
 def findings_dataset(connector: ConnectorSpec) -> str:
     """``gold.shop_findings``: anomalies in the changes of a connector's tables."""
-    return f"gold.{_connector_dataset(connector, 'findings')}"
+    return f"{connector.target_schemas.gold}.{_connector_dataset(connector, 'findings')}"
 
 
 def gaps_dataset(connector: ConnectorSpec) -> str:
     """``gold.shop_gaps``: offsets that are missing from the records of a connector's tables."""
-    return f"gold.{_connector_dataset(connector, 'gaps')}"
+    return f"{connector.target_schemas.gold}.{_connector_dataset(connector, 'gaps')}"
 
 
 def drift_dataset(connector: ConnectorSpec) -> str:
     """``gold.shop_drift``: everything in which a connector's records and specs differ."""
-    return f"gold.{_connector_dataset(connector, 'drift')}"
+    return f"{connector.target_schemas.gold}.{_connector_dataset(connector, 'drift')}"
 
 
 def source_columns(table: TableSpec) -> tuple[str, ...]:
@@ -204,6 +225,12 @@ def tracked_columns(table: TableSpec) -> tuple[str, ...]:
 def deletion_columns(table: TableSpec) -> tuple[str, ...]:
     """The columns that `deletes: soft` adds to changes and versions."""
     return (DELETED_AT, HAS_ROW) if table.keeps_deleted else ()
+
+
+def _within_pipeline(table: TableSpec, name: str) -> str:
+    """The name of a view or flow, which has no schema: tables of one name in two schemas must not share it."""
+    schema = table.target_schemas.silver.rpartition(".")[2]
+    return name if schema == TargetSchemas().silver else f"{schema}_{name}"
 
 
 def _connector_dataset(connector: ConnectorSpec, suffix: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cdc.errors import CdcError, Condition, near_match
 from cdc.records import KAFKA_SETTINGS
+from cdc.spec import deployment
 
 _PREFIX = "cdc."
 _KAFKA = f"{_PREFIX}kafka."
@@ -17,6 +18,7 @@ SETTINGS = {
     "cdc.gaps": "true, or the least number of missing offsets that counts: a table with the gaps in bronze's offsets",
     "cdc.least_counts": "true: versions take each event's least count in its transaction, for a rebuild of versions",
     "cdc.replay_rejects": "the name of a replay of the rejects",
+    **deployment.SETTINGS,
     f"{_KAFKA}options": "options of Spark's Kafka reader that have no setting of their own, as a JSON object",
 }
 """Setting -> what it means; the others are ``cdc.kafka.<name>``."""

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, TableSpec, drift, load_tables, wants_drift
+from cdc import ConnectorSpec, TableSpec, drift, load_tables, properties, wants_drift
 from cdc.names import drift_dataset, drift_records_dataset, events_dataset
 
 
@@ -14,7 +14,7 @@ def declare(connector: ConnectorSpec, tables: list[TableSpec]) -> None:
     @dp.materialized_view(
         name=drift_dataset(connector),
         comment=f"What the records and the specs of connector {connector.name} differ in, by table and field",
-        table_properties={"report.countBy": "table, kind, field"},
+        table_properties={**properties.of_connector(connector, "gold"), "report.countBy": "table, kind, field"},
     )
     def differences():
         topic = connector.schema_changes_topic

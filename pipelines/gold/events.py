@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties
 from cdc.names import event_view_dataset, events_dataset
 
 
@@ -12,6 +12,7 @@ def declare(connector: ConnectorSpec, kind: EventKind, view: str) -> None:
     @dp.materialized_view(
         name=event_view_dataset(connector, view),
         comment=f"{view.capitalize()} of connector {connector.name}, from its {kind.name}",
+        table_properties=properties.of_connector(connector, "gold"),
     )
     def event_view():
         return kind.views[view](spark.read.table(events_dataset(connector, kind.name)))

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, TableSpec, findings, load_tables, wants_findings
+from cdc import ConnectorSpec, TableSpec, findings, load_tables, properties, wants_findings
 from cdc.names import changes_dataset, findings_dataset
 
 
@@ -14,6 +14,7 @@ def declare(connector: ConnectorSpec, tables: list[TableSpec]) -> None:
     @dp.materialized_view(
         name=findings_dataset(connector),
         comment=f"Anomalies in the changes of connector {connector.name}, by table",
+        table_properties=properties.of_connector(connector, "gold"),
     )
     def anomalies():
         return findings({table: spark.read.table(changes_dataset(table)) for table in tables})

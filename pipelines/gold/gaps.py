@@ -4,7 +4,7 @@ from itertools import groupby
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, TableSpec, gaps, load_tables, smallest_gap
+from cdc import ConnectorSpec, TableSpec, gaps, load_tables, properties, smallest_gap
 from cdc.names import gaps_dataset, records_dataset
 
 
@@ -14,6 +14,7 @@ def declare(connector: ConnectorSpec, tables: list[TableSpec], at_least: int) ->
     @dp.materialized_view(
         name=gaps_dataset(connector),
         comment=f"Offsets that are missing from the records of connector {connector.name}, by table and partition",
+        table_properties=properties.of_connector(connector, "gold"),
     )
     def missing_offsets():
         return gaps({table: spark.read.table(records_dataset(table)) for table in tables}, at_least)

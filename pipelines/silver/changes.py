@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, arrival, changes, definition, expectations, load_tables
+from cdc import TableSpec, arrival, changes, definition, expectations, load_tables, properties
 from cdc.names import COMMITTED_AT, UNKNOWN, changes_dataset, decoded_dataset
 
 
@@ -16,7 +16,12 @@ def declare(table: TableSpec) -> None:
     @dp.table(
         name=changes_dataset(table),
         comment=f"Changes of {table.source}",
-        table_properties={"report.newest": COMMITTED_AT, **arrival(table), **definition.of_changes(table)},
+        table_properties={
+            **properties.of_dataset(table, "silver", "changes"),
+            "report.newest": COMMITTED_AT,
+            **arrival(table),
+            **definition.of_changes(table),
+        },
     )
     @dp.expect_all(expectations(table, "warn"))
     @dp.expect_all_or_drop(expectations(table, "drop"))

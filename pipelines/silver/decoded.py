@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, decode, definition, load_tables, notes_of_drift
+from cdc import TableSpec, decode, definition, load_tables, notes_of_drift, properties
 from cdc.names import OUTCOME, REASON, REJECT, decoded_dataset, records_dataset
 
 
@@ -13,6 +13,7 @@ def declare(table: TableSpec) -> None:
         name=decoded_dataset(table),
         comment=f"Outcome of each record of {table.topic}",
         table_properties={
+            **properties.of_dataset(table, "silver", "outcomes"),
             "report.countBy": f"{OUTCOME}, {REASON}",
             "report.rejects": REJECT,
             **notes_of_drift(table),

@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, drift_records, load_tables, wants_drift
+from cdc import TableSpec, drift_records, load_tables, properties, wants_drift
 from cdc.drift import DRIFT_COLUMNS, DRIFT_KEY, DRIFT_SEQUENCE
 from cdc.names import decoded_dataset, drift_records_dataset, drift_records_view
 
@@ -10,7 +10,9 @@ from cdc.names import decoded_dataset, drift_records_dataset, drift_records_view
 def declare(table: TableSpec) -> None:
     """Declare silver.<table>_drift; of each kind and field it keeps two records, however many there are."""
     dp.create_streaming_table(
-        name=drift_records_dataset(table), comment=f"Records of {table.topic} that are not as the spec says"
+        name=drift_records_dataset(table),
+        comment=f"Records of {table.topic} that are not as the spec says",
+        table_properties=properties.of_dataset(table, "silver", "drift"),
     )
 
     @dp.temporary_view(name=drift_records_view(table))

@@ -2,14 +2,18 @@
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties
 from cdc.names import event_records_dataset, events_dataset
 
 
 def declare(connector: ConnectorSpec, kind: EventKind) -> None:
     """Declare silver.<connector>_<kind>."""
 
-    @dp.table(name=events_dataset(connector, kind.name), comment=f"Events of topic {kind.topic(connector)}")
+    @dp.table(
+        name=events_dataset(connector, kind.name),
+        comment=f"Events of topic {kind.topic(connector)}",
+        table_properties=properties.of_connector(connector, "silver"),
+    )
     def typed_events():
         return kind.read(spark.readStream.table(event_records_dataset(connector, kind.name)))
 

@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, load_tables, rejects
+from cdc import TableSpec, load_tables, properties, rejects
 from cdc.names import decoded_dataset, rejects_dataset
 
 
@@ -12,6 +12,7 @@ def declare(table: TableSpec) -> None:
     @dp.table(
         name=rejects_dataset(table),
         comment=f"Records of {table.topic} that could not be decoded, and why",
+        table_properties=properties.of_dataset(table, "silver", "rejects"),
     )
     def rejected_records():
         return rejects(spark.readStream.table(decoded_dataset(table)), table)

@@ -2,54 +2,58 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, definition, load_tables, removes_row, sequence, wants_least_counts, with_least_counts
-from cdc.names import (
-    COLUMNS_TO_UPDATE,
-    changes_dataset,
-    least_counts_view,
-    tracked_columns,
-    version_columns,
-    versions_dataset,
+from cdc import (
+    TableSpec,
+    load_tables,
+    names,
+    properties,
+    removes_row,
+    sequence,
+    targets,
+    wants_least_counts,
+    with_least_counts,
 )
 
 
 def source(table: TableSpec) -> str:
     """What the flow reads: silver.<table>_changes, or a view of it that `cdc.least_counts` asks for."""
+    changes = names.changes_dataset(table)
     if not wants_least_counts(spark, table):
-        return changes_dataset(table)
+        return changes
 
-    @dp.temporary_view(name=least_counts_view(table))
+    @dp.temporary_view(name=names.least_counts_view(table))
     def least_counts():
-        changes = changes_dataset(table)
         return with_least_counts(spark.readStream.table(changes), spark.read.table(changes), table)
 
-    return least_counts_view(table)
+    return names.least_counts_view(table)
 
 
-def declare(table: TableSpec) -> None:
-    """Declare silver.<table> and the flow that applies the changes."""
+def declare(sources: tuple[TableSpec, ...]) -> None:
+    """Declare silver.<table>, and the flows that apply the changes: one for each table that flows into it."""
+    table, named = sources[0], ", ".join(each.source for each in sources)
     dp.create_streaming_table(
-        name=versions_dataset(table),
-        comment=table.comment or f"Versions of {table.source}",
+        name=names.versions_dataset(table),
+        comment=table.comment or f"Versions of {named}",
         cluster_by=list(table.cluster_by) or None,
         table_properties={
+            **properties.of_versions(sources),
             "pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds),
-            **definition.of_versions(table),
         },
     )
-    dp.create_auto_cdc_flow(
-        target=versions_dataset(table),
-        source=source(table),
-        keys=list(table.key),
-        sequence_by=sequence(table),
-        apply_as_deletes=removes_row(table),
-        columns_to_update=COLUMNS_TO_UPDATE if table.has_partial_changes else None,
-        column_list=list(version_columns(table)),
-        stored_as_scd_type=2 if table.history else 1,
-        track_history_column_list=list(tracked_columns(table)) or None,
-    )
+    for each in sources:
+        dp.create_auto_cdc_flow(
+            target=names.versions_dataset(each),
+            name=names.versions_flow(each),
+            source=source(each),
+            keys=list(each.key),
+            sequence_by=sequence(each),
+            apply_as_deletes=removes_row(each),
+            columns_to_update=names.COLUMNS_TO_UPDATE if each.has_partial_changes else None,
+            column_list=list(names.version_columns(each)),
+            stored_as_scd_type=2 if each.history else 1,
+            track_history_column_list=list(names.tracked_columns(each)) or None,
+        )
 
 
-for table in load_tables(spark):
-    if not table.append_only:
-        declare(table)
+for sources in targets(load_tables(spark)):
+    declare(sources)

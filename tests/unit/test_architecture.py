@@ -61,6 +61,7 @@ COMMAND_LINE = {
     "cdc/spec/check_command.py",
     "cdc/spec/commands.py",
     "cdc/spec/scaffold_command.py",
+    "cdc/spec/schemas_option.py",
     "cdc/spec/show_command.py",
 }
 # What `python -m cdc` needs on a developer's machine and a run on Databricks does not have.

@@ -225,6 +225,35 @@ def test_an_excluded_column_stays_in_bronze(tmp_path: Path) -> None:
     assert (edit.text, edit.advice) == ("email: nvarchar(50) -> excluded", KEPT)
 
 
+def test_tables_with_new_names_are_named(tmp_path: Path) -> None:
+    old = one_table(tmp_path / "old", SPEC)
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": SPEC + "    name: sales\n"})
+    for rows, path in {"records": "bronze/orders", "changes": "silver/orders_changes", "rows": "gold/orders"}.items():
+        log = tmp_path / "storage" / "tables" / path / "_delta_log"
+        log.mkdir(parents=True)
+        (log / "00000000000000000000.json").write_text(
+            json.dumps({"metaData": {"configuration": definition.origin(old, rows)}})
+        )
+    command = ["plan", str(conf), "--storage", str(tmp_path / "storage")]
+    done = CliRunner().invoke(cdc, command)
+    anew = "built anew from bronze; {} stays as it is, and is not updated any more"
+    assert (done.exit_code, done.output.splitlines()) == (
+        2,
+        [
+            "sales: has new names, and its rows are stored under the old ones",
+            "    bronze.orders -> bronze.sales",
+            "        refused until you restore the name, or run once with --set dlt_local.accept_moves=bronze.sales: it"
+            " reads again what the source still has",
+            "    silver.orders_changes -> silver.sales_changes",
+            f"        {anew.format('silver.orders_changes')}",
+            "    gold.orders -> gold.sales",
+            f"        {anew.format('gold.orders')}",
+        ],
+    )
+    moved = CliRunner().invoke(cdc, [*command, "--set", "cdc.schemas.bronze=raw"])
+    assert "    bronze.orders -> raw.sales\n" in moved.output
+
+
 def test_the_command_reads_the_logs_of_the_tables(tmp_path: Path) -> None:
     old = one_table(tmp_path / "old", SPEC)
     conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": SPEC.replace("decimal(9,2)", "decimal(18,2)")})

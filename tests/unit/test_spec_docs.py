@@ -28,7 +28,14 @@ def test_the_pages_examples_are_a_sound_conf_folder(tmp_path: Path) -> None:
     examples = dict(re.findall(r"```yaml\n# conf/(\S+)\n(.*?)```", PAGE, re.DOTALL))
     conf = read_conf(write_conf(tmp_path, examples))
     assert conf.faults == ()
-    assert [table.name for table in conf.tables] == ["audit_log", "invoices", "orders", "people"]
+    assert [table.name for table in conf.tables] == [
+        "audit_log",
+        "invoices",
+        "orders",
+        "people",
+        "sales_eu",
+        "sales_us",
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,9 +56,11 @@ def test_a_connectors_defaults_are_the_schemas() -> None:
     of_schema = {
         name: resolved(field)["default"]
         for name, field in schema("connector")["properties"].items()
-        if name not in ("topic_prefix", "topics", *POLICIES)
+        if name not in ("topic_prefix", "topics", "target_schemas", "table_properties", *POLICIES)
     }
     assert {name: getattr(built_in, name) for name in of_schema} == of_schema
+    schemas = field_schema("connector", ("target_schemas",))["properties"]
+    assert vars(built_in.target_schemas) == {layer: part["default"] for layer, part in schemas.items()}
 
 
 def test_a_tables_and_a_columns_defaults_are_the_schemas() -> None:

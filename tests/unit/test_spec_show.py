@@ -48,6 +48,7 @@ def test_each_value_has_its_origin() -> None:
         "gold": ({"table": "orders"}, "from `name`"),
         "unavailable": ("merge", "conf/connectors/shop.yml:3:14"),
         "shared_topic": (False, "built-in default"),
+        "target_schemas.bronze": ("bronze", "built-in default"),
         "columns.id.nullable": (False, "from `key`"),
         "columns.id.on_missing": ("reject", "built-in default, not null"),
         "columns.at.type": ("datetime2(3)", "conf/tables/shop/orders.yml:5:7"),
@@ -67,6 +68,9 @@ def test_each_value_has_its_origin() -> None:
         "filter",
         "physical_table",
         "on_missing",
+        "into",
+        "target_schemas",
+        "table_properties",
     }
 
 

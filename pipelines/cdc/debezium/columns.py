@@ -22,18 +22,18 @@ MEASURES = "_measures"
 
 def row_fields(table: TableSpec) -> tuple[str, ...]:
     """The fields of a row image that are in the spec, in its order."""
-    return tuple(column.name for column in table.columns if not column.key_only)
+    return tuple(column.name for column in table.columns if _is_in_rows(column))
 
 
 def required_fields(table: TableSpec) -> tuple[str, ...]:
     """The fields that every row image must have."""
-    return tuple(column.name for column in table.columns if column.on_missing == "reject" and not column.key_only)
+    return tuple(column.name for column in table.columns if column.on_missing == "reject" and _is_in_rows(column))
 
 
 def key_columns(table: TableSpec) -> tuple[ColumnSpec, ...]:
     """The columns that the record key may have: those of the key, in its order, then key-only ones."""
     by_target = {column.target: column for column in table.columns}
-    key = tuple(by_target[target] for target in table.key)
+    key = tuple(by_target[target] for target in table.key if by_target[target].constant is None)
     return (*key, *(column for column in table.columns if column.key_only and column not in key))
 
 
@@ -53,8 +53,15 @@ def key_texts(table: TableSpec, texts: Column, before: Column, record_key: Colum
     return F.struct(*map(text, columns))
 
 
+def _is_in_rows(column: ColumnSpec) -> bool:
+    """True if a row image can have the column."""
+    return not column.key_only and column.constant is None
+
+
 def text_of(column: ColumnSpec, table: TableSpec) -> Column:
     """A column's text as written, the connector's placeholder included."""
+    if column.constant is not None:
+        return F.lit(column.constant)
     is_in_key = column.key_only or column.target in table.key
     return F.col(KEY_TEXTS if is_in_key else TEXTS).getField(column.name)
 

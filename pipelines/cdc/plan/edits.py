@@ -6,7 +6,7 @@ from enum import Enum
 from fnmatch import fnmatchcase
 
 from cdc import definition, names
-from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, ORDER, QUARANTINE, TRACKED, Parts, is_rule
+from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, ORDER, QUARANTINE, SOURCE, TRACKED, Parts, is_rule
 from cdc.spec.model import TableSpec
 
 _OF_TABLE = (KEY, KEEPS, TRACKED, ORDER)
@@ -19,6 +19,7 @@ class Effect(Enum):
     NONE = "unchanged"
     NEW = "new"
     IN_PLACE = "in place"
+    MOVED = "moved"
     REBUILD = "rebuild"
 
 
@@ -60,9 +61,13 @@ def plan(table: TableSpec, stored: Parts | None) -> TablePlan:
     if stored is None:
         return TablePlan(table, (), Effect.NEW)
     now = {**definition.definition(table), **definition.definition_of_versions(table)}
-    edits = tuple(_edits(table, stored, now))
-    order = list(Effect)
-    return TablePlan(table, edits, max((edit.effect for edit in edits), key=order.index, default=Effect.NONE))
+    return with_edits(table, tuple(_edits(table, stored, now)), Effect.NONE)
+
+
+def with_edits(table: TableSpec, edits: Sequence[Edit], otherwise: Effect) -> TablePlan:
+    """The plan of a table with these edits: the gravest one's effect, or ``otherwise`` if there is none."""
+    gravest = max((edit.effect for edit in edits), key=list(Effect).index, default=otherwise)
+    return TablePlan(table, tuple(edits), gravest)
 
 
 def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
@@ -72,8 +77,11 @@ def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
         if part in before and before[part] != after[part]:
             yield Edit(f"{part}: {before[part]} -> {after[part]}", Effect.REBUILD)
     yield from _quarantine(_list(before, QUARANTINE), _list(after, QUARANTINE))
-    others = [part for part in (*before, *after) if part not in (NOT_NULL, IN_EVERY_RECORD, QUARANTINE, *_OF_TABLE)]
-    for part in dict.fromkeys(others):
+    if before.get(SOURCE) != after.get(SOURCE):
+        was, now = (", ".join(_list(parts, SOURCE)) or "none" for parts in (before, after))
+        yield Edit(f"source of the rows: {was} -> {now}", Effect.REBUILD)
+    compared = (NOT_NULL, IN_EVERY_RECORD, QUARANTINE, SOURCE, *_OF_TABLE)
+    for part in dict.fromkeys(part for part in (*before, *after) if part not in compared):
         old, new = before.get(part), after.get(part)
         if old != new:
             yield _rule(part, old, new) if is_rule(part) else _column(table, part, old, new)

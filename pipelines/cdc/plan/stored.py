@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cdc import names
-from cdc.definition import PROPERTY, Parts
+from cdc.definition import PROPERTY, SOURCES, Parts, definition_of_versions
 from cdc.spec.model import TableSpec
 
 
@@ -32,15 +32,27 @@ def stored_definition(storage: Path, table: TableSpec) -> Parts | None:
         storage: the folder whose ``tables`` folder has the Delta tables by schema and name.
         table: its spec.
     """
-    found: dict[str, Any] = {}
-    for dataset in (names.changes_dataset(table), names.versions_dataset(table)):
-        found |= json.loads(_properties(_folder(storage, dataset)).get(PROPERTY, "{}"))
+    of_changes, of_versions = (
+        json.loads(stored_properties(folder_of(storage, dataset)).get(PROPERTY, "{}"))
+        for dataset in (names.changes_dataset(table), names.versions_dataset(table))
+    )
+    if table.into:
+        # The target may have rows of other tables only; their columns are in their own definitions.
+        own = definition_of_versions(table)
+        of_versions = {part: text for part, text in of_versions.items() if part in own and of_changes}
+    found: dict[str, Any] = {**of_changes, **of_versions}
     return found or None
+
+
+def stored_sources(storage: Path, dataset: str) -> dict[str, str]:
+    """The sources that flowed into a target when it was written last, each with its table; empty for one table's."""
+    sources: dict[str, str] = json.loads(stored_properties(folder_of(storage, dataset)).get(SOURCES, "{}"))
+    return sources
 
 
 def source(storage: Path, table: TableSpec) -> Source:
     """The records from which a table can be rebuilt."""
-    files = _last_checksum(_folder(storage, names.records_dataset(table))).get("allFiles")
+    files = _last_checksum(folder_of(storage, names.records_dataset(table))).get("allFiles")
     if files is None:
         return Source(None, None)
     statistics = [json.loads(file.get("stats") or "{}") for file in files]
@@ -49,12 +61,15 @@ def source(storage: Path, table: TableSpec) -> Source:
     return Source(sum(each.get("numRecords", 0) for each in statistics), since)
 
 
-def _folder(storage: Path, dataset: str) -> Path:
-    schema, _, name = dataset.partition(".")
+def folder_of(storage: Path, dataset: str) -> Path:
+    """The folder of the log of a published dataset."""
+    # A storage folder has no catalogs.
+    schema, name = dataset.split(".")[-2:]
     return storage / "tables" / schema / name / "_delta_log"
 
 
-def _properties(log: Path) -> dict[str, str]:
+def stored_properties(log: Path) -> dict[str, str]:
+    """The properties of the Delta table with this log; empty if there is no table."""
     checksum = _last_checksum(log)
     if checksum:
         properties: dict[str, str] = checksum["metadata"].get("configuration", {})

@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from cdc.spec.bundle_settings import bundle_faults
 from cdc.spec.captures import NotACapture, captured_records
 from cdc.spec.load import Conf, read_conf
 from cdc.spec.report import as_annotation, as_json, counted, summary
+from cdc.spec.schemas_option import schemas_option
 from cdc.spec.sql_check import check_sql
 from cdc.spec.topics import topic_faults
 
@@ -42,13 +43,14 @@ class Against:
 )
 @click.option("--broker", help="Kafka broker, host:port, whose topics are compared with those of the tables.")
 @click.option("--bundle", type=_EXISTING, help="Folder of databricks.yml, to check its `cdc.*` settings too.")
+@schemas_option
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
-def check(conf: Path, connector: str | None, form: str, **against: Any) -> None:
+def check(conf: Path, connector: str | None, deployed: Mapping[str, str], form: str, **against: Any) -> None:
     """Print a conf folder's faults or its tables.
 
     The exit status is 1 if there are faults; warnings alone leave it at 0.
     """
-    found = read_conf(conf, connector, checks=[check_sql])
+    found = read_conf(conf, connector, [check_sql], deployed)
     more = list(_beside_the_specs(found, Against(**against)))
     faults = in_reading_order([*found.faults, *(each for each in more if each.severity == "error")])
     warnings = in_reading_order([*found.warnings, *(each for each in more if each.severity == "warning")])

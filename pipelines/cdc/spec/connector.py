@@ -1,13 +1,18 @@
 """ConnectorSpec from a connector's file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cdc.spec.document import Document
+from cdc.spec.layers import TableProperties, TargetSchemas, target_schemas_in
 from cdc.spec.model import ConnectorSpec
 from cdc.spec.policies import POLICIES, check_zone, policies_in
 from cdc.spec.reading import Reading
+from cdc.spec.table_properties import check_properties, properties_in
+
+_NOT_PLAIN = (*POLICIES, "topics", "target_schemas", "table_properties")
+"""Fields of the file that are not fields of the spec, or have another form there."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,10 @@ class ReadConnector:
     """None if the file has faults."""
     policies: Mapping[str, Any]
     """Column policies that it sets for all of its tables."""
+    target_schemas: TargetSchemas = field(default_factory=TargetSchemas)
+    """Where its datasets and those of its tables are, unless a table sets its own."""
+    table_properties: TableProperties = field(default_factory=TableProperties)
+    """Those of its datasets, and of its tables' unless a table sets its own."""
 
     @classmethod
     def absent(cls, name: str) -> "ReadConnector":
@@ -27,11 +36,25 @@ class ReadConnector:
         return cls(name, Reading(Document(name)), None, {})
 
 
-def read_connector(name: str, reading: Reading) -> ReadConnector:
-    """The connector of a file that has been checked against its schema."""
+def read_connector(
+    name: str, reading: Reading, defaults: Mapping[str, Any], deployed: Mapping[str, str]
+) -> ReadConnector:
+    """The connector of a file that has been checked against its schema.
+
+    Args:
+        name: its name.
+        reading: its file.
+        defaults: the folder's defaults.
+        deployed: layer -> schema, as the pipeline's configuration sets them.
+    """
     check_zone(reading, reading.data)
-    spec = _spec(name, reading.data) if reading.is_sound else None
-    return ReadConnector(name, reading, spec, policies_in(reading.data))
+    schemas = TargetSchemas()
+    for place in (target_schemas_in(defaults), target_schemas_in(reading.data), deployed):
+        schemas = schemas.over(place)
+    check_properties(reading)
+    properties = properties_in(defaults).over(properties_in(reading.data))
+    spec = _spec(name, reading.data, schemas, properties) if reading.is_sound else None
+    return ReadConnector(name, reading, spec, policies_in(reading.data), schemas, properties)
 
 
 def topic_of(connector: ConnectorSpec, source: str) -> str:
@@ -44,8 +67,8 @@ def topic_of(connector: ConnectorSpec, source: str) -> str:
     return connector.topic_pattern.format(prefix=connector.topic_prefix, database=database, schema=schema, table=table)
 
 
-def _spec(name: str, data: Mapping[str, Any]) -> ConnectorSpec:
-    plain = {field: value for field, value in data.items() if field not in (*POLICIES, "topics")}
+def _spec(name: str, data: Mapping[str, Any], schemas: TargetSchemas, properties: TableProperties) -> ConnectorSpec:
+    plain = {field: value for field, value in data.items() if field not in _NOT_PLAIN}
     topics = data.get("topics", {})
     prefix = data["topic_prefix"]
     return ConnectorSpec(
@@ -56,6 +79,8 @@ def _spec(name: str, data: Mapping[str, Any]) -> ConnectorSpec:
         heartbeat_topic=_topic(topics.get("heartbeat"), f"__debezium-heartbeat.{prefix}"),
         notifications_topic=topics.get("notifications"),
         signals_topic=topics.get("signals"),
+        target_schemas=schemas,
+        table_properties=properties,
     )
 
 

@@ -74,7 +74,7 @@ def _dropped(table: ReadTable) -> Difference:
 
 
 def _of_table(table: SourceTable, read: ReadTable) -> Iterator[Difference]:
-    columns = {column.name: column for column in read.columns if not column.key_only}
+    columns = {column.name: column for column in read.columns if not column.key_only and column.constant is None}
     excluded = excluded_columns(read.reading)
     described = {name: (type_, nullable) for name, type_, nullable in table.columns}
     for name, of_source in described.items():

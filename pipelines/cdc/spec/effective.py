@@ -6,12 +6,15 @@ from typing import Any
 
 from cdc import names
 from cdc.spec.columns import excluded_columns
+from cdc.spec.deployment import PREFIX
+from cdc.spec.layers import LAYERS
 from cdc.spec.load import Conf
 from cdc.spec.model import ColumnSpec, TableSpec
 from cdc.spec.policies import POLICIES, WITHOUT_ZONE
 from cdc.spec.reading import Reading
 from cdc.spec.schema import resolved, schema
 from cdc.spec.table import ReadTable
+from cdc.spec.table_properties import place_of
 
 BUILT_IN = "built-in default"
 
@@ -40,26 +43,31 @@ class _Effective:
         self.spec: TableSpec = table.spec
         self.table, self.defaults = table.reading, conf.defaults
         by_name = {each.name: each.reading for each in conf.read_connectors}
+        self.deployed = conf.deployed
         self.connector: Reading = by_name[self.spec.connector.name]
 
     def settings(self) -> Iterator[Setting]:
         for field, part in schema("table")["properties"].items():
-            if field != "columns" and (found := self._of_table(field, resolved(part))):
+            if field == "target_schemas":
+                yield from self._target_schemas()
+            elif field == "table_properties":
+                yield from self._table_properties()
+            elif field != "columns" and (found := self._of_table(field, resolved(part))):
                 yield found
         for column in self.spec.columns:
-            if not column.key_only:
+            if not column.key_only and column.constant is None:
                 yield from self._of_column(column)
         for name in excluded_columns(self.table):
             yield Setting(f"columns.{name}.exclude", True, self._place(self.table, "columns", name))
         yield Setting("connector", self.spec.connector.name, self.connector.document.file)
         for field, part in schema("connector")["properties"].items():
-            if field not in POLICIES:
+            if field not in (*POLICIES, "target_schemas", "table_properties"):
                 yield self._of_connector(field, resolved(part))
 
     def _of_table(self, field: str, part: Mapping[str, Any]) -> Setting | None:
         """A field of the table; None if it is not set and has no default."""
         if field in POLICIES:
-            readings: tuple[Reading, ...] = (self.table, self.connector, self.defaults)
+            readings = self._nearest_first()
         else:
             readings = (self.table, self.defaults)
         for reading in readings:
@@ -69,18 +77,42 @@ class _Effective:
             return derived
         return Setting(field, part["default"], BUILT_IN) if "default" in part else None
 
+    def _target_schemas(self) -> Iterator[Setting]:
+        for layer in LAYERS:
+            path = ("target_schemas", layer)
+            places = [reading for reading in self._nearest_first() if layer in reading.data.get(path[0], {})]
+            if layer in self.deployed and self.table not in places:
+                origin = f"{PREFIX}{layer}"
+            else:
+                origin = self._place(places[0], *path) if places else BUILT_IN
+            yield Setting(".".join(path), getattr(self.spec.target_schemas, layer), origin)
+
+    def _table_properties(self) -> Iterator[Setting]:
+        for layer in LAYERS:
+            for name, value in self.spec.table_properties.of(layer).items():
+                found = ((reading, place_of(reading, layer, name)) for reading in self._nearest_first())
+                reading, path = next((reading, path) for reading, path in found if path)
+                yield Setting(f"table_properties.{layer}.{name}", value, self._place(reading, *map(str, path)))
+
+    def _nearest_first(self) -> tuple[Reading, ...]:
+        return (self.table, self.connector, self.defaults)
+
     def _derived(self, field: str) -> Setting | None:
         """A field whose default follows from others."""
         spec = self.spec
         if field == "name":
-            return Setting(field, spec.name, "from `table`")
+            return Setting(field, spec.name, "from `into`" if spec.into else "from `table`")
         if field == "topic":
             return Setting(field, spec.topic, "by the connector's `topic_pattern`")
         if field == "gold" and not spec.append_only:
             tables = {"table": names.rows_dataset(spec)} | (
                 {"history": names.history_dataset(spec)} if spec.history else {}
             )
-            return Setting(field, {key: name.removeprefix("gold.") for key, name in tables.items()}, "from `name`")
+            return Setting(
+                field,
+                {key: name.rpartition(".")[2] for key, name in tables.items()},
+                "from `into`" if spec.into else "from `name`",
+            )
         return None
 
     def _of_column(self, column: ColumnSpec) -> Iterator[Setting]:
@@ -97,7 +129,7 @@ class _Effective:
                 yield Setting(f"{prefix}.{field}", value, self._of_policy(field, column))
 
     def _of_policy(self, field: str, column: ColumnSpec) -> str:
-        for reading in (self.table, self.connector, self.defaults):
+        for reading in self._nearest_first():
             if field in reading.data:
                 return self._place(reading, field)
         reason = "" if field != "on_missing" else ", nullable" if column.nullable else ", not null"

@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from cdc.spec.schema_faults import check_against_schema
 from cdc.spec.secret_faults import refuse_secrets
 from cdc.spec.split_sql import repair_split_sql
 from cdc.spec.table import ReadTable, read_table
+from cdc.spec.table_properties import check_properties
 
 
 class SpecWarning(UserWarning):
@@ -44,16 +45,21 @@ class Conf:
     """Every table's file as read, with the place of each value."""
     read_connectors: tuple[ReadConnector, ...] = ()
     defaults: Reading | None = None
+    deployed: Mapping[str, str] = field(default_factory=dict)
+    """Layer -> schema, as the pipeline's configuration sets them."""
 
 
-def load_conf(conf_dir: str | Path, connector: str | None = None) -> Conf:
+def load_conf(conf_dir: str | Path, connector: str | None = None, deployed: Mapping[str, str] | None = None) -> Conf:
     """A conf folder, or one connector's part of it, without faults; its warnings are given as Python's.
+
+    ``deployed`` has the schemas that the pipeline's configuration sets, by layer.
 
     Raises:
         SpecError: with every fault of the files read.
     """
     # Every source file of a pipeline loads the specs: read unchanged files only once.
-    conf = _read_once(str(conf_dir), connector, _state_of(Path(conf_dir)))
+    schemas = tuple(sorted((deployed or {}).items()))
+    conf = _read_once(str(conf_dir), connector, schemas, _state_of(Path(conf_dir)))
     if conf.faults:
         raise SpecError(conf.faults)
     for found in conf.warnings:
@@ -71,8 +77,10 @@ def load_tables(conf_dir: str | Path, connector: str | None = None) -> tuple[Tab
 
 
 @lru_cache(maxsize=4)
-def _read_once(conf_dir: str, connector: str | None, state: frozenset[tuple[str, int, int]]) -> Conf:
-    return read_conf(conf_dir, connector)
+def _read_once(
+    conf_dir: str, connector: str | None, deployed: tuple[tuple[str, str], ...], state: frozenset[tuple[str, int, int]]
+) -> Conf:
+    return read_conf(conf_dir, connector, deployed=dict(deployed))
 
 
 def _state_of(folder: Path) -> frozenset[tuple[str, int, int]]:
@@ -85,18 +93,27 @@ Check = Callable[[Sequence[ReadTable]], None]
 """A check of all tables, which reports to their readings."""
 
 
-def read_conf(conf_dir: str | Path, connector: str | None = None, checks: Sequence[Check] = ()) -> Conf:
+def read_conf(
+    conf_dir: str | Path,
+    connector: str | None = None,
+    checks: Sequence[Check] = (),
+    deployed: Mapping[str, str] | None = None,
+) -> Conf:
     """A conf folder, or one connector's part of it, with its faults; nothing is raised.
 
     Args:
         conf_dir: the folder.
         connector: the one connector to read; an empty text, which a pipeline's configuration may contain, means all.
         checks: beside those that every reader of the folder needs.
+        deployed: layer -> schema, as the pipeline's configuration sets them (`deployed_schemas`).
     """
-    connector = connector or None
+    connector, deployed = connector or None, deployed or {}
     folder = find_files(Path(conf_dir), connector)
     defaults = _defaults(folder)
-    connectors = {name: read_connector(name, _read(path, "connector")) for name, path in folder.connectors.items()}
+    connectors = {
+        name: read_connector(name, _read(path, "connector"), defaults.data, deployed)
+        for name, path in folder.connectors.items()
+    }
     tables = [
         read_table(_read(path, "table"), connectors.get(name) or ReadConnector.absent(name), defaults.data)
         for name, paths in folder.tables.items()
@@ -115,6 +132,7 @@ def read_conf(conf_dir: str | Path, connector: str | None = None, checks: Sequen
         read=tuple(tables),
         read_connectors=tuple(connectors.values()),
         defaults=defaults,
+        deployed=deployed,
     )
 
 
@@ -125,6 +143,7 @@ def _defaults(folder: ConfFolder) -> Reading:
     reading = _read(folder.defaults, "defaults")
     check_zone(reading, reading.data)
     check_retention(reading, {})
+    check_properties(reading)
     return reading
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cdc.errors import CdcError
+from cdc.spec.layers import TableProperties, TargetSchemas
 
 TemporalMode = Literal["adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"]
 DecimalMode = Literal["precise", "double", "string"]
@@ -66,6 +67,8 @@ class ColumnSpec:
     """SQL expression, over target names, that replaces the decoded value: ``sha2(email, 256)``."""
     key_only: bool = False
     """True for a field that exists only in the record key: a router's ``__dbz__physicalTableIdentifier``."""
+    constant: str | None = None
+    """For a column that is not in the records: its value in every row, the name of the table's source."""
     unavailable: Unavailable = "as_null"
     """What to do with the connector's placeholder for a value that is not in the change log: use null, use the
     previous version's value, or reject the record."""
@@ -129,6 +132,22 @@ class ConnectorSpec:
     notifications_topic: str | None = None
     signals_topic: str | None = None
     """Topic of the signal table's changes."""
+    target_schemas: TargetSchemas = field(default_factory=TargetSchemas)
+    """The schemas of the connector's own datasets: events, findings, gaps."""
+    table_properties: TableProperties = field(default_factory=TableProperties)
+    """Those of the connector's own datasets."""
+
+
+@dataclass(frozen=True)
+class Into:
+    """The target that a table shares with tables of other sources."""
+
+    table: str
+    """Base name of the target: ``orders`` for silver.orders and gold.orders."""
+    source: str
+    """The source's name, in all of its rows."""
+    column: str
+    """The target column that has it."""
 
 
 class InvalidTable(CdcError, ValueError):
@@ -177,6 +196,12 @@ class TableSpec:
     """Name of the gold table of current rows; None means ``name``."""
     gold_history: str | None = None
     """Name of the gold table of versions; None means the other gold table's name plus ``_history``."""
+    target_schemas: TargetSchemas = field(default_factory=TargetSchemas)
+    """The schemas of the table's datasets."""
+    into: Into | None = None
+    """The target that the table's changes flow into; None: one of its own, called ``name``."""
+    table_properties: TableProperties = field(default_factory=TableProperties)
+    """Delta's and Databricks' properties of the table's datasets."""
     defined_at: str = ""
     """Where the spec is defined, for messages: ``conf/tables/shop/orders.yml:1``."""
 

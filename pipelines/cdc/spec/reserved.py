@@ -119,6 +119,8 @@ def _check_twice(reading: Reading, column: ColumnSpec, target: str, what: str, f
 
 def _place(reading: Reading, column: ColumnSpec, target: str) -> ValuePath:
     """The path of the value that sets the column's target name."""
+    if column.constant is not None:
+        return ("into", "column")
     if column.key_only:
         return ("physical_table",)
     settings = reading.data["columns"][column.name]
@@ -128,6 +130,8 @@ def _place(reading: Reading, column: ColumnSpec, target: str) -> ValuePath:
 
 
 def _fix(column: ColumnSpec, target: str, better: str) -> str:
+    if column.constant is not None:
+        return f"choose another name: `column: {better}`."
     if column.key_only:
         return f"choose another name: `physical_table: {better}`."
     field = "keep_offset" if target == column.offset_target else "rename"

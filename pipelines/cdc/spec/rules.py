@@ -6,6 +6,7 @@ from cdc import names
 from cdc.debezium.events import event_kinds
 from cdc.errors import Condition
 from cdc.spec.document import ValuePath
+from cdc.spec.into_faults import check_sources
 from cdc.spec.model import ConnectorSpec
 from cdc.spec.reading import Fault
 from cdc.spec.table import ReadTable
@@ -17,13 +18,16 @@ def check_tables(tables: Sequence[ReadTable], connectors: Iterable[ConnectorSpec
     for connector in connectors:
         _check_against(connector, tables)
     _check_topics(tables)
+    check_sources(tables)
 
 
 def _check_datasets(tables: Iterable[ReadTable]) -> None:
     first_with: dict[str, ReadTable] = {}
     for table in tables:
+        if len(set(table.datasets)) < len(table.datasets):
+            _layers_in_one_schema(table)
         clashes = [(dataset, first_with.setdefault(dataset, table)) for dataset in table.datasets]
-        dataset, first = next((clash for clash in clashes if clash[1] is not table), (None, table))
+        dataset, first = next((clash for clash in clashes if not _may_share(table, *clash)), (None, table))
         if dataset:
             table.reading.report(
                 Fault(
@@ -34,6 +38,23 @@ def _check_datasets(tables: Iterable[ReadTable]) -> None:
                     value=table.name,
                 )
             )
+
+
+def _may_share(table: ReadTable, dataset: str, first: ReadTable) -> bool:
+    """True if a table may write a dataset that another one writes: its own, or a target that both flow into."""
+    if first is table or table.into is None or first.into is None:
+        return first is table
+    return table.into.table == first.into.table and dataset not in table.own_datasets
+
+
+def _layers_in_one_schema(table: ReadTable) -> None:
+    """Report a table whose layers share a schema: their datasets have the same names."""
+    twice = next(dataset for dataset in table.datasets if table.datasets.count(dataset) > 1)
+    path: ValuePath = ("target_schemas",) if "target_schemas" in table.reading.data else ("table",)
+    detail = f"`{table.name}` would write {twice} twice: its layers are in the schemas {table.target_schemas}"
+    fix = "give each layer a schema of its own: in `target_schemas` of table, connector or defaults.yml, or in"
+    fix += " the pipeline's settings `cdc.schemas.<layer>`."
+    table.reading.report(Fault(Condition.DUPLICATE_TABLE_NAME, path, detail, fix, value=twice))
 
 
 def _check_against(connector: ConnectorSpec, tables: Iterable[ReadTable]) -> None:
@@ -58,7 +79,8 @@ def _check_against(connector: ConnectorSpec, tables: Iterable[ReadTable]) -> Non
 
 def _named_by(table: ReadTable, dataset: str) -> ValuePath:
     """The path of the field that names the dataset."""
-    fields = ("gold", "name") if dataset.startswith("gold.") else ("name",)
+    in_gold = dataset.startswith(f"{table.target_schemas.gold}.")
+    fields = ("gold", "name") if in_gold else ("name",)
     return next(((field,) for field in fields if field in table.reading.data), ("table",))
 
 

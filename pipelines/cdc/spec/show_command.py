@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from cdc.spec.load import Conf, read_conf
 from cdc.spec.reading import listed
 from cdc.spec.report import aligned
 from cdc.spec.schema_faults import flow
+from cdc.spec.schemas_option import schemas_option
 from cdc.spec.table import ReadTable
 
 
@@ -20,13 +22,14 @@ from cdc.spec.table import ReadTable
 @click.argument("table")
 @click.option("--conf", type=click.Path(path_type=Path), default="conf", show_default=True, help="The conf folder.")
 @click.option("--connector", help="The connector, if several have such a table.")
+@schemas_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def show(table: str, conf: Path, connector: str | None, form: str) -> None:
+def show(table: str, conf: Path, connector: str | None, deployed: Mapping[str, str], form: str) -> None:
     """Print a table's effective spec, and where each value comes from.
 
     TABLE is the source table or its name in the lakehouse: shop.dbo.orders or orders.
     """
-    found = read_conf(conf, connector)
+    found = read_conf(conf, connector, deployed=deployed)
     wanted = _wanted(found, table)
     file = wanted.reading.document.file
     if wanted.spec is None:

@@ -12,7 +12,7 @@ from cdc.spec.model import ColumnSpec
 from cdc.spec.policies import check_zone
 from cdc.spec.reading import Fault, Reading, listed
 
-_NEEDS_A_KEY = ("key", "history", "gold", "tombstone_retention", "physical_table", "deletes")
+_NEEDS_A_KEY = ("key", "history", "gold", "tombstone_retention", "physical_table", "deletes", "into")
 
 _LISTS: Mapping[ValuePath, tuple[Condition, str]] = {
     ("key",): (Condition.UNKNOWN_KEY_COLUMN, "key column"),

@@ -145,7 +145,12 @@ FEATURES = (
         "for datasets of the pipeline",
     ),
     Feature(_READING, "LIVE.name", "runs", "the same as `name`"),
-    Feature(_READING, "catalog.schema.name", "runs", "the catalog is the storage folder; its name is ignored"),
+    Feature(
+        _READING,
+        "catalog.schema.name",
+        "runs",
+        "the catalog is the storage folder; its name is ignored, and tables that differ only in it are refused",
+    ),
     Feature(
         _READING,
         "format('cloudFiles')",

@@ -31,6 +31,8 @@ class Registry:
     flows: list[Flow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     hooks: list[Callable[[dict[str, Any]], object]] = field(default_factory=list)
+    _with_catalog: dict[TableName, dict[str, str]] = field(default_factory=dict, repr=False)
+    """Dataset -> catalog -> the name as a source file writes it."""
 
     def name(self, name: str) -> TableName:
         """The full name of a table that a source file calls ``name``.
@@ -40,7 +42,10 @@ class Registry:
         """
         with _named(caller()):
             check_name(name)
-        return table_name(name, self.schema)
+        full = table_name(name, self.schema)
+        if len(split := parts(name)) > 2:
+            self._with_catalog.setdefault(full, {}).setdefault(split[-3].lower(), name)
+        return full
 
     def add(self, dataset: Dataset) -> None:
         """Register a dataset.
@@ -53,6 +58,7 @@ class Registry:
                 check_part(dataset.name, dataset.name)
         other = self._same_name(dataset)
         if other is not None:
+            self._check_catalogs(dataset, other)
             message = f"dataset {dataset.name} is declared twice: here and at {other.location}"
             raise DeclarationError("DUPLICATE_DATASET", message, dataset.location, "rename one of them")
         match dataset:
@@ -62,6 +68,14 @@ class Registry:
                 self.views[dataset.name] = dataset
             case Sink():
                 self.sinks[dataset.name] = dataset
+
+    def _check_catalogs(self, dataset: Dataset, other: Dataset) -> None:
+        spelt = self._with_catalog.get(dataset.name, {}) if isinstance(dataset.name, TableName) else {}
+        if len(spelt) > 1:
+            message = f"{' and '.join(sorted(spelt.values()))} would be one table ({other.location}):"
+            message += " here the storage folder is the only catalog"
+            fix = "give them different schemas, for this pipeline at least"
+            raise DeclarationError("CATALOGS_NOT_SEPARATE", message, dataset.location, fix)
 
     def _same_name(self, dataset: Dataset) -> Dataset | None:
         # Spark ignores case in names, so two names that differ only in case are the same.
