@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, definition, load_tables, sequence, wants_least_counts, with_least_counts
+from cdc import TableSpec, definition, load_tables, row_tracking, sequence, wants_least_counts, with_least_counts
 from cdc.names import (
     COLUMNS_TO_UPDATE,
     IS_DELETE,
@@ -34,6 +34,7 @@ def declare(table: TableSpec) -> None:
         cluster_by=list(table.cluster_by) or None,
         table_properties={
             "pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds),
+            **row_tracking(spark),
             **definition.of_versions(table),
         },
     )
