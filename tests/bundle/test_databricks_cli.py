@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bundle.test_deploy_guide import FILES, NAMES
 from tests.support.fake_workspace import FakeWorkspace, serving
 
 from dlt_local.bundle import BundleError, bundle_pipeline, read_bundle
@@ -103,6 +104,7 @@ def test_validate_shows_what_our_own_reader_renders(checkout: Cli, target: str) 
     ours = deployment(read_bundle(checkout.folder, target, VARIABLES[target], USER))
     shown = checkout.bundle("validate", "--output", "json", "--target", target, **VARIABLES[target])
     assert shown.returncode == 0, shown.stderr
+    assert "unknown field" not in shown.stderr
     theirs = plain(shown.stdout, ours["resources"]["schemas"])
     assert theirs["workspace"]["root_path"] == ours["workspace"]["root_path"]
     assert theirs.get("run_as") == ours.get("run_as") or target == "dev"
@@ -127,6 +129,12 @@ def test_a_first_deployment_succeeds_and_creates_everything(checkout: Cli, targe
     assert job["tasks"][0]["pipeline_task"]["pipeline_id"] in workspace.created["pipelines"]
     principal = VARIABLES[target].get("service_principal")
     assert pipeline.get("run_as") == job.get("run_as") == (principal and {"service_principal_name": principal})
+    owners = [
+        [entry for entry in entries if entry.get("permission_level") == "IS_OWNER"]
+        for path, entries in workspace.permissions.items()
+        if "/jobs/" in path or "/pipelines/" in path
+    ]
+    assert [len(each) for each in owners] == ([1, 1] if principal else [])
     granted = {path.rpartition("/")[2] for path in workspace.permissions if "unity-catalog" in path}
     assert granted == ({f"main.{layer}" for layer in ("bronze", "silver", "gold")} if principal else set())
 
@@ -152,6 +160,14 @@ def test_the_local_target_is_not_deployed(checkout: Cli) -> None:
     assert ran.returncode != 0
     assert "the-target-local-is-not-deployed" in ran.stderr
     assert checkout.workspace.files == {}
+
+
+@pytest.mark.parametrize(("path", "text"), FILES, ids=NAMES)
+def test_a_file_of_the_deployment_guide_is_valid(checkout: Cli, path: str, text: str) -> None:
+    (checkout.folder / path).write_text(text)
+    ran = checkout.bundle("validate", "--target", "prod", **PRODUCTION)
+    assert ran.returncode == 0, ran.stderr
+    assert "unknown field" not in ran.stderr
 
 
 HEAD = "bundle: {name: small}\ntargets: {dev: {default: true}}\n"

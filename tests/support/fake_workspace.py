@@ -40,6 +40,10 @@ class FakeWorkspace:
     unknown: list[str] = field(default_factory=list)
     """Requests that have no answer here."""
 
+    def __post_init__(self) -> None:
+        """Give the user a home folder, which a workspace has before any deployment."""
+        self.folders |= {"/Workspace", "/Workspace/Users", f"/Workspace/Users/{self.user}"}
+
     def only(self, kind: str) -> dict[str, Any]:
         """The one created resource of a kind."""
         (found,) = self.created[kind].values()
