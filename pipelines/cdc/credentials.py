@@ -22,9 +22,9 @@ class SecretNotReadable(CdcError, ValueError):
 
     def __init__(self, scope: str, key: str) -> None:
         super().__init__(
-            f"the secret `{key}` of scope `{scope}` cannot be read.\n  fix: if it does not exist, run"
-            f" `databricks secrets put-secret {scope} {key}`; else let whoever the pipeline runs as read it:"
-            f" `databricks secrets put-acl {scope} <service principal> READ`."
+            f"SECRET_REFUSED  {{{{secrets/{scope}/{key}}}}}\n  the workspace has no such secret, or whoever the pipeline"
+            f" runs as may not read it\n  fix: `databricks secrets put-secret {scope} {key}`, or"
+            f" `databricks secrets put-acl {scope} APPLICATION_ID READ`."
         )
 
 

@@ -56,9 +56,9 @@ def test_a_secret_that_is_not_handed_out_is_named_with_both_ways_out() -> None:
     with pytest.raises(SecretNotReadable) as refused:
         with_secrets("{{secrets/shop/password}}", get)
     assert str(refused.value) == (
-        "the secret `password` of scope `shop` cannot be read.\n  fix: if it does not exist, run"
-        " `databricks secrets put-secret shop password`; else let whoever the pipeline runs as read it:"
-        " `databricks secrets put-acl shop <service principal> READ`."
+        "SECRET_REFUSED  {{secrets/shop/password}}\n  the workspace has no such secret, or whoever the pipeline"
+        " runs as may not read it\n  fix: `databricks secrets put-secret shop password`, or"
+        " `databricks secrets put-acl shop APPLICATION_ID READ`."
     )
 
 
