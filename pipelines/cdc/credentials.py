@@ -22,8 +22,8 @@ class SecretNotReadable(CdcError, ValueError):
 
     def __init__(self, scope: str, key: str) -> None:
         super().__init__(
-            f"SECRET_REFUSED  {{{{secrets/{scope}/{key}}}}}\n  the workspace has no such secret, or whoever the pipeline"
-            f" runs as may not read it\n  fix: `databricks secrets put-secret {scope} {key}`, or"
+            f"SECRET_REFUSED  {{{{secrets/{scope}/{key}}}}}\n  the workspace has no such secret, or whoever the"
+            f" pipeline runs as may not read it\n  fix: `databricks secrets put-secret {scope} {key}`, or"
             f" `databricks secrets put-acl {scope} APPLICATION_ID READ`."
         )
 
