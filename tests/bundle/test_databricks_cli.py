@@ -74,7 +74,7 @@ def checkout(cli: Cli) -> Cli:
     """A copy of the project, with files that no deployment may take along."""
     for name in ("databricks.yml", ".gitignore", "README.md"):
         shutil.copy(ROOT / name, cli.folder / name)
-    for name in ("bundles", "conf", "pipelines", "demo", "tools"):
+    for name in ("bundles", "conf", "demo", "notebooks", "pipelines", "tools"):
         shutil.copytree(ROOT / name, cli.folder / name)
     for left in (".env", ".databricks/local/x.json", "pipelines/cdc/__pycache__/x.pyc", "pipelines/notes.txt"):
         file = cli.folder / left

@@ -120,7 +120,7 @@ def test_only_listed_folders_ship(tmp_path: Path) -> None:
     assert {"/".join(file.split("/")[:2]) for file in files if file.startswith("pipelines/")} == {
         f"pipelines/{name}" for name in ("bronze", "silver", "gold", "cdc")
     }
-    assert {file.split("/")[0] for file in files} == {"conf", "pipelines"}
+    assert {file.split("/")[0] for file in files} == {"conf", "notebooks", "pipelines"}
     assert {Path(file).suffix for file in files} == {".py", ".yml", ".json"}
 
 
