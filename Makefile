@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check bundle test-bundle graph shell format clean
 python := .venv/bin/python
+TARGET ?= dev
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +34,7 @@ conformance: setup ## AUTO CDC against test cases from Spark and from Databricks
 long: setup ## Long-running tests, which `make test` skips
 	$(python) -m pytest -m long
 
-bundle: setup ## What a deployment would create and upload, for TARGET=prod; VARS="--var catalog=main ..."
+bundle: setup ## What a deployment would create and upload, TARGET=prod VARS="--var catalog=main ..."
 	@$(python) -m tools.render_bundle --target $(TARGET) $(VARS)
 
 test-bundle: setup ## Real `databricks bundle validate` and `deploy` of each target, to a workspace that is only a test's

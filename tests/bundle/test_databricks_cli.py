@@ -139,6 +139,13 @@ def test_a_first_deployment_succeeds_and_creates_everything(checkout: Cli, targe
     assert granted == ({f"main.{layer}" for layer in ("bronze", "silver", "gold")} if principal else set())
 
 
+def test_deploying_again_changes_nothing(checkout: Cli) -> None:
+    ran = [checkout.bundle("deploy", "--target", "dev", catalog="main") for _ in range(2)]
+    assert [each.returncode for each in ran] == [0, 0]
+    assert "Files: 0 uploaded, 0 deleted" in ran[1].stderr
+    assert "Resources: 0 created, 0 changed, 0 deleted, 6 unchanged" in ran[1].stderr
+
+
 def test_only_the_listed_folders_are_uploaded(checkout: Cli) -> None:
     assert checkout.bundle("deploy", "--target", "dev", catalog="main").returncode == 0
     root = f"/Workspace/Users/{USER}/.bundle/debezium-dlt/dev/files/"
