@@ -1,7 +1,8 @@
 # Every target runs the setup that it needs; tools/setup.sh returns at once if there is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check graph shell format clean
+.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check bundle test-bundle graph shell format clean
 python := .venv/bin/python
+TARGET ?= dev
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,10 +20,10 @@ test: setup ## Format, lint, types, and all tests that take less than a minute e
 	$(python) -m ruff format --check
 	$(python) -m ruff check
 	$(python) -m mypy
-	$(python) -m pytest -m "not long" -n 2 --dist loadfile
+	$(python) -m pytest -m "not long and not cli" -n 2 --dist loadfile
 
 test-fast: setup ## Tests without Spark
-	$(python) -m pytest tests/unit tests/bundle -m "not long"
+	$(python) -m pytest tests/unit tests/bundle -m "not long and not cli"
 
 test-decoding: setup ## Every type in every converter mode, 100,000 mutated records, a wide table
 	$(python) -m pytest tests/decoding
@@ -32,6 +33,12 @@ conformance: setup ## AUTO CDC against test cases from Spark and from Databricks
 
 long: setup ## Long-running tests, which `make test` skips
 	$(python) -m pytest -m long
+
+bundle: setup ## What a deployment would create and upload, TARGET=prod VARS="--var catalog=main ..."
+	@$(python) -m tools.render_bundle --target $(TARGET) $(VARS)
+
+test-bundle: setup ## Real `databricks bundle validate` and `deploy` of each target, to a workspace that is only a test's
+	$(python) -m pytest -m cli tests/bundle
 
 bench: setup ## Run all benchmarks and write docs/performance.md
 	$(python) -m tests.benchmarks $(ARGS)

@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties, read_topic
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties, read_topic, secret_reader
 from cdc.names import event_records_dataset
 
 
@@ -16,7 +16,7 @@ def declare(connector: ConnectorSpec, kind: EventKind) -> None:
         table_properties={**properties.of_event_records(connector, topic), "pipelines.reset.allowed": "false"},
     )
     def event_records():
-        return read_topic(spark, topic)
+        return read_topic(spark, topic, secret_reader(globals()))
 
 
 for connector in load_connectors(spark):

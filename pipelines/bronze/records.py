@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, load_tables, properties, read_records
+from cdc import TableSpec, load_tables, properties, read_records, secret_reader
 from cdc.names import records_dataset
 
 
@@ -15,7 +15,7 @@ def declare(table: TableSpec) -> None:
         table_properties={**properties.of_dataset(table, "bronze", "records"), "pipelines.reset.allowed": "false"},
     )
     def records():
-        return read_records(spark, table)
+        return read_records(spark, table, secret_reader(globals()))
 
 
 for table in load_tables(spark):

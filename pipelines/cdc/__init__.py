@@ -5,6 +5,7 @@ under Spark Connect, and does not depend on pipelines.
 """
 
 from cdc.configuration import load_connectors, load_tables
+from cdc.credentials import secret_reader
 from cdc.debezium.decode import changes, decode, rejects
 from cdc.debezium.events import EventKind, event_kinds
 from cdc.debezium.positions import sequence
@@ -17,6 +18,7 @@ from cdc.least_counts import wants_least_counts, with_least_counts
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
 from cdc.row_conditions import expectations, removes_row
+from cdc.row_tracking import row_tracking
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
 from cdc.targets import targets
 
@@ -48,6 +50,8 @@ __all__ = [
     "rejects",
     "removes_row",
     "replay",
+    "row_tracking",
+    "secret_reader",
     "sequence",
     "smallest_gap",
     "targets",

@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.credentials import SHADED, SecretReader, with_secrets, with_shaded_classes
 from cdc.debezium.json_texts import ANY_LENGTH
 from cdc.errors import RunCondition, RunError
 from cdc.spec.model import TableSpec
@@ -104,41 +105,53 @@ class BadKafkaOptions(RunError):
         )
 
 
-def read_records(spark: SparkSession, table: TableSpec) -> DataFrame:
+def read_records(spark: SparkSession, table: TableSpec, secrets: SecretReader | None = None) -> DataFrame:
     """The records of one table's topic, as a stream.
 
     Grain: one row per Kafka record. Columns: `topic`, `partition`, `offset`, `timestamp`, `timestampType`
     (0 create, 1 log append, -1 none), `headers` (null if there are none), `key`, `value` (null: a tombstone).
     Records are read at least once from Kafka or the folder, and written exactly once to the stream's table.
 
+    Args:
+        spark: the session whose conf has the source's settings.
+        table: the table.
+        secrets: reads the secrets that the settings refer to, see `secret_reader`.
+
     Raises:
         UnknownSource: ``cdc.source`` is not a known source.
         BadKafkaOptions: ``cdc.kafka.options`` is not a JSON object of strings.
+        SecretNotReadable: a setting refers to a secret that the workspace does not hand out.
     """
-    return read_topic(spark, table.topic)
+    return read_topic(spark, table.topic, secrets)
 
 
-def read_topic(spark: SparkSession, topic: str) -> DataFrame:
+def read_topic(spark: SparkSession, topic: str, secrets: SecretReader | None = None) -> DataFrame:
     """The records of any topic, as a stream with the columns of `read_records`."""
     source = spark.conf.get("cdc.source", None)
     if source == "kafka":
-        return _from_kafka(spark, topic)
+        stream = spark.readStream.format("kafka").options(**kafka_options(spark, secrets))
+        return stream.option("subscribe", topic).load().select(*names.RECORD_COLUMNS)
     if source and source.startswith(_CAPTURE):
         return _from_capture(spark, source.removeprefix(_CAPTURE), topic)
     raise UnknownSource(source)
 
 
-def kafka_options(spark: SparkSession) -> Mapping[str, str]:
+def kafka_options(spark: SparkSession, secrets: SecretReader | None = None) -> Mapping[str, str]:
     """The Kafka reader's options, from the pipeline's configuration.
 
     ``cdc.kafka.<setting>`` sets one of the settings listed here: the client's (`bootstrap.servers`) are passed with
     the prefix ``kafka.``, the reader's own (`startingOffsets`) as they are. ``cdc.kafka.options``, a JSON object with
-    the reader's names, sets any other: the configuration's keys cannot be listed on serverless compute.
+    the reader's names, sets any other: the configuration's keys cannot be listed on serverless compute. References to
+    secrets are replaced where there is a reader of them, and classes of Kafka's client renamed where
+    ``cdc.kafka.shaded`` is true.
     """
     client = {f"kafka.{name}": spark.conf.get(f"cdc.kafka.{name}", None) for name in _CONSUMER_SETTINGS}
     reader = {name: spark.conf.get(f"cdc.kafka.{name}", None) for name in _READER_SETTINGS}
     configured = {name: value for name, value in (client | reader).items() if value is not None}
-    return _KAFKA_DEFAULTS | configured | _other_options(spark) | _KAFKA_FIXED
+    given = {name: with_secrets(value, secrets) for name, value in (configured | _other_options(spark)).items()}
+    if str(spark.conf.get(SHADED, "false")).lower() == "true":
+        given = {name: with_shaded_classes(value) for name, value in given.items()}
+    return _KAFKA_DEFAULTS | given | _KAFKA_FIXED
 
 
 def _other_options(spark: SparkSession) -> dict[str, str]:
@@ -156,11 +169,6 @@ def _other_options(spark: SparkSession) -> dict[str, str]:
             what = f"the value of `{name}` is not a string"
             raise BadKafkaOptions(what)
     return options
-
-
-def _from_kafka(spark: SparkSession, topic: str) -> DataFrame:
-    stream = spark.readStream.format("kafka").options(**kafka_options(spark)).option("subscribe", topic)
-    return stream.load().select(*names.RECORD_COLUMNS)
 
 
 def _from_capture(spark: SparkSession, folder: str, topic: str) -> DataFrame:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cdc.credentials import SHADED
 from cdc.errors import CdcError, Condition, near_match
 from cdc.records import KAFKA_SETTINGS
+from cdc.row_tracking import SETTING as ROW_TRACKING
 from cdc.spec import deployment
 
 _PREFIX = "cdc."
@@ -17,8 +19,10 @@ SETTINGS = {
     "cdc.findings": "true: a table with the anomalies in the changes",
     "cdc.gaps": "true, or the least number of missing offsets that counts: a table with the gaps in bronze's offsets",
     "cdc.least_counts": "true: versions take each event's least count in its transaction, for a rebuild of versions",
+    ROW_TRACKING: "true: silver's versions have row tracking, from which Databricks refreshes gold incrementally",
     "cdc.replay_rejects": "the name of a replay of the rejects",
     **deployment.SETTINGS,
+    SHADED: "true: classes of Kafka's client are named as Databricks names them, in a JAAS text for example",
     f"{_KAFKA}options": "options of Spark's Kafka reader that have no setting of their own, as a JSON object",
 }
 """Setting -> what it means; the others are ``cdc.kafka.<name>``."""

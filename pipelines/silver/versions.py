@@ -8,6 +8,7 @@ from cdc import (
     names,
     properties,
     removes_row,
+    row_tracking,
     sequence,
     targets,
     wants_least_counts,
@@ -36,6 +37,7 @@ def declare(sources: tuple[TableSpec, ...]) -> None:
         comment=table.comment or f"Versions of {named}",
         cluster_by=list(table.cluster_by) or None,
         table_properties={
+            **row_tracking(spark),
             **properties.of_versions(sources),
             "pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds),
         },

@@ -100,9 +100,9 @@ def test_an_included_file_must_be_there(tmp_path: Path) -> None:
 
 def test_files_must_agree_on_the_kind_of_a_value(tmp_path: Path) -> None:
     files = pipeline(SHOP, HEAD + "include: [more.yml]\n")
-    files["more.yml"] = "resources:\n  pipelines:\n    shop:\n      libraries: all\n"
+    files["more.yml"] = "include: all\n"
     assert faults_of(tmp_path, files) == [
-        "CANNOT_MERGE more.yml:4 a single value is written here, but databricks.yml:7 has a sequence"
+        "CANNOT_MERGE more.yml:1 a single value is written here, but databricks.yml:3 has a sequence"
     ]
 
 

@@ -161,7 +161,9 @@ def test_a_reference_that_only_a_workspace_can_resolve_is_kept_where_a_local_run
 
 def test_one_of_several_pipelines_is_chosen_by_its_key(tmp_path: Path) -> None:
     bundle = read(
-        tmp_path, SMALLEST + "    web: {name: The Web, libraries: [{file: {path: src/tables.py}}], target: w}"
+        tmp_path,
+        SMALLEST + "    web: {name: The Web, libraries: [{file: {path: src/tables.py}}], target: w}",
+        "prod",
     )
     pipeline = bundle_pipeline(bundle, "web")
     assert (pipeline.name, pipeline.schema, pipeline.storage.name) == ("The Web", "w", "web")

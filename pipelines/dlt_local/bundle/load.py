@@ -1,6 +1,5 @@
 """Reads a bundle: databricks.yml and the files it includes, one target, its variables, all references."""
 
-import getpass
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,22 +8,35 @@ from dlt_local.bundle.document import Value, read_document
 from dlt_local.bundle.errors import BundleError, stop_if
 from dlt_local.bundle.merge import merge
 from dlt_local.bundle.model import Bundle
+from dlt_local.bundle.presets import with_presets
 from dlt_local.bundle.references import Resolver
+from dlt_local.bundle.resource_keys import key_faults
 from dlt_local.bundle.variables import assigned
+from dlt_local.bundle.workspace import workspace
 from dlt_local.errors import DeclarationError, did_you_mean
 
+LOCAL_TARGET = "local"
+"""The target that a local run chooses if a bundle has it, whichever is the default of Databricks' command line."""
 FILE_NAMES = ("databricks.yml", "databricks.yaml", "bundle.yml", "bundle.yaml")
 _MERGED_BY_TARGET = ("bundle", "workspace", "artifacts", "resources", "sync", "permissions", "presets")
 _REPLACED_BY_TARGET = ("run_as",)
 
 
-def read_bundle(folder: str | Path, target: str | None = None, variables: Mapping[str, str] | None = None) -> Bundle:
+def read_bundle(
+    folder: str | Path,
+    target: str | None = None,
+    variables: Mapping[str, str] | None = None,
+    deployer: str | None = None,
+) -> Bundle:
     """Read the bundle in a folder.
 
     Args:
         folder: the folder of databricks.yml.
-        target: one of the bundle's targets; by default the one with `default: true`, or the only one.
+        target: one of the bundle's targets; by default the one named `local`, the one with `default: true`, or the
+            only one.
         variables: values that override those in the files, as `--var` does.
+        deployer: the name of a workspace's user, for the bundle as this user would deploy it. By default the bundle
+            is for a local run: its workspace is the folder, its user the one of this machine.
 
     Raises:
         BundleError: carries every fault found, each with its file and line.
@@ -35,14 +47,16 @@ def read_bundle(folder: str | Path, target: str | None = None, variables: Mappin
     stop_if(faults)
     name, chosen = _target(root, target, faults)
     stop_if(faults)
-    root = _with_target(root, name, chosen, folder, faults)
+    root = _with_target(root, name, chosen, faults)
+    root = workspace(root, name, folder, deployer)
     overrides = folder / ".databricks" / "bundle" / name
     declared = root.find("variables") or root.with_content({})
     values = assigned(declared, chosen, overrides, variables or {}, faults)
     root = _with(root, {"variables": values})
+    mode = chosen.find("mode")
+    root = with_presets(root, mode.text if mode is not None else None, faults)
     resolved = Resolver(root, faults).resolve(root)
     stop_if(faults)
-    mode = chosen.find("mode")
     return Bundle(
         name=_text(resolved, "bundle", "name") or folder.name,
         folder=folder,
@@ -58,8 +72,10 @@ def _merged_files(folder: Path, faults: list[DeclarationError]) -> Value:
         message = f"{folder} is not a bundle: it has no databricks.yml"
         raise BundleError([DeclarationError("NO_BUNDLE", message, fix="give the folder that contains it")])
     root = read_document(file, faults)
-    for included in _included(root, folder, faults):
-        root = merge(root, read_document(included, faults), faults)
+    documents = [root, *(read_document(included, faults) for included in _included(root, folder, faults))]
+    faults.extend(key_faults(documents))
+    for document in documents[1:]:
+        root = merge(root, document, faults)
     return root
 
 
@@ -82,7 +98,7 @@ def _target(root: Value, wanted: str | None, faults: list[DeclarationError]) -> 
     targets = (root.find("targets") or root.with_content({})).fields
     if wanted is None:
         defaults = [name for name, each in targets.items() if (d := each.find("default")) and d.content is True]
-        names = list(targets) if len(targets) == 1 else defaults
+        names = [LOCAL_TARGET] if LOCAL_TARGET in targets else list(targets) if len(targets) == 1 else defaults
         wanted = names[0] if len(names) == 1 else None
     if wanted is not None and wanted in targets:
         chosen = targets[wanted]
@@ -98,33 +114,13 @@ def _target(root: Value, wanted: str | None, faults: list[DeclarationError]) -> 
     return "", root
 
 
-def _with_target(root: Value, name: str, target: Value, folder: Path, faults: list[DeclarationError]) -> Value:
-    """The bundle's settings with the target's merged in, and local values for what a workspace would know."""
+def _with_target(root: Value, name: str, target: Value, faults: list[DeclarationError]) -> Value:
+    """The bundle's settings with the target's merged in."""
     settings = {key: value for key, value in target.fields.items() if key in _MERGED_BY_TARGET}
     merged = merge(root, target.with_content(settings), faults)
-    user, path = _user(), target.with_content(str(folder))
-    local = {
-        "bundle": {"target": target.with_content(name)},
-        "workspace": {
-            "root_path": path,
-            "file_path": path,
-            "current_user": target.with_content(
-                {"userName": target.with_content(user), "short_name": target.with_content(re.sub(r"\W", "_", user))}
-            ),
-        },
-    }
-    for section, values in local.items():
-        given = merged.fields.get(section, target.with_content({}))
-        merged = _with(merged, {section: _with(given, values)})
+    bundle = _with(merged.fields.get("bundle", target.with_content({})), {"target": target.with_content(name)})
     replaced = {key: target.fields[key] for key in _REPLACED_BY_TARGET if key in target.fields}
-    return _with(merged, {"targets": target.with_content({}), **replaced})
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # the user of a container may have no name
-        return "local"
+    return _with(merged, {"targets": target.with_content({}), "bundle": bundle, **replaced})
 
 
 def _with(value: Value, fields: Mapping[str, Value]) -> Value:

@@ -6,6 +6,7 @@ from dlt_local.bundle.document import Value
 from dlt_local.bundle.errors import BundleError, stop_if
 from dlt_local.bundle.model import Bundle, BundlePipeline
 from dlt_local.bundle.references import REFERENCE
+from dlt_local.bundle.requirements import is_local
 from dlt_local.errors import DeclarationError, did_you_mean
 
 _NOT_RUN_HERE = {
@@ -101,7 +102,15 @@ class _Fields:
 
     def dependencies(self) -> tuple[str, ...]:
         found = self._value.find("environment", "dependencies")
-        return tuple(self._local_text(each) for each in found.items) if found is not None else ()
+        return tuple(self._dependency(each) for each in found.items) if found is not None else ()
+
+    def _dependency(self, value: Value) -> str:
+        text = self._local_text(value)
+        if is_local(text) and not list(value.file.parent.glob(text)):
+            message = f"`{text}` is taken for a file, which does not exist"
+            fix = "for a package write name==version: no dot in the name (`-` means the same), no marker, no space"
+            self._fault("NOT_A_PACKAGE", message, value, fix)
+        return text
 
     def _source(self, library: Value) -> str | None:
         if path := library.find("glob", "include") or library.find("file", "path"):

@@ -57,7 +57,11 @@ _PIPELINE = (
         help="Value of a configuration key of the pipeline; repeatable.",
     ),
     click.option("--bundle", type=_FOLDER, help="Folder with a databricks.yml that provides these settings."),
-    click.option("--target", help="Target of the bundle; by default its default target."),
+    click.option(
+        "-t",
+        "--target",
+        help="Target of the bundle; by default the one named `local`, if any, else its default target.",
+    ),
     click.option("--pipeline", help="Key of the bundle's pipeline; needed only if it has several."),
     click.option(
         "--var",
