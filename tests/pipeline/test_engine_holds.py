@@ -142,6 +142,8 @@ def test_a_changed_query_makes_new_rows_and_a_notice_about_the_old_ones(spark: S
     small.write(source.replace('select("id")', 'selectExpr("CAST(id AS STRING) AS id")'))
     with pytest.raises(UpdateFailed, match=r"CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE(.|\n)*--rebuild default\.people"):
         small.pipeline.run()
+    small.pipeline.run(rebuild=["default.people"])
+    assert small.table("people") == [{"id": "1"}, {"id": "2"}]
 
 
 def test_a_checkpoint_with_parts_missing_is_refused(spark: SparkSession, tmp_path: Path) -> None:
