@@ -11,7 +11,7 @@ from tests.support.cdc_pipeline import CdcPipeline
 from tests.support.records import Record, Topic
 
 from cdc.__main__ import cdc
-from dlt_local import Update
+from dlt_local import Update, UpdateFailed
 from dlt_local.observability.progress import Silent
 
 CONF = {
@@ -172,6 +172,9 @@ def test_specs_that_follow_the_source_and_a_rebuild_end_the_drift(
     edited = cli(*words, "--update")
     assert edited.exit_code == 0, edited.output
     assert cli("check", "conf").exit_code == 0
+    # The next run builds the new table, and names the one to rebuild.
+    with pytest.raises(UpdateFailed, match=r"(?s)ROW_DEFINITION_CHANGED.*--rebuild"):
+        updated(pipeline)
     updated(pipeline, "orders")
     # What no spec can say is left: records with another key, and a value that is no decimal.
     assert [row[1:3] for row in listed(pipeline)] == [("key changed", None), ("other type", "total")]
