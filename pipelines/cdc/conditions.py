@@ -33,6 +33,9 @@ SPECS: Mapping[Condition, str] = {
     Condition.DUPLICATE_TABLE_NAME: "Give one of the two another `name:`.",
     Condition.DUPLICATE_TOPIC: "Correct `topic:` of one of the two; tables that share a topic need"
     " `shared_topic: true`.",
+    Condition.DUPLICATE_SOURCE: "Give each table of the target another `source:` in `into:`.",
+    Condition.SOURCES_DISAGREE: "Make the specs agree on what the message names, or give the tables targets of their own.",
+    Condition.RESERVED_PROPERTY: "Remove the property; the message names the setting to use instead, if there is one.",
     Condition.BAD_COLUMN_NAME: "Give the column another name with `rename:`.",
     Condition.RESERVED_COLUMN: "Give the column another name with `rename:`.",
     Condition.DUPLICATE_COLUMN: "Give one of the two another name with `rename:`.",
@@ -44,6 +47,8 @@ SPECS: Mapping[Condition, str] = {
     Condition.UNKNOWN_CLUSTER_COLUMN: _NAME_IT,
     Condition.BAD_SQL: "Write one Spark SQL expression in the column names of silver.",
     Condition.UNKNOWN_SQL_COLUMN: _NAME_IT,
+    Condition.UNUSABLE_SQL_COLUMN: "Use another column, or set `unavailable: as_null` and `large_nulls: as_null`.",
+    Condition.UNSTABLE_SQL: "Use only the values of the change itself, such as `_committed_at` in place of `now()`.",
     Condition.NO_COLUMN_LEFT: "Keep a column; if none is to be tracked, write `history: false`.",
     Condition.MISSING_TOPIC: "Correct `table:`, `topic:` or the connector's `topic_prefix` as the message says; the"
     " case of letters counts.",
@@ -85,5 +90,7 @@ REJECTS: Mapping[Reason, str] = {
     Reason.MISSING_FIELD: "Remove `on_missing: reject` if records may lack the column; " + _REPLAY,
     Reason.UNAVAILABLE_VALUE: "Write `unavailable: merge`, which takes the previous version's value; " + _REPLAY,
     Reason.UNEXPECTED_NULL: "Remove `not null` from the column's type; " + _REPLAY,
+    Reason.FAILED_SQL: "Where null is right, use functions such as `try_divide` and `try_cast` in the spec; " + _REPLAY,
+    Reason.QUARANTINED: "Correct the row at the source, or the expectation; " + _REPLAY,
 }
 """Reasons of rejects -> what to do."""

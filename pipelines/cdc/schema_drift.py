@@ -136,6 +136,7 @@ def _source_type(column: Column) -> Column:
         F.when(name.isin(*_SIZED), F.when(length > _LONGEST, "max").otherwise(length.cast("string")))
         .when(name.isin(*_DECIMAL), F.concat(length.cast("string"), F.lit(","), scale.cast("string")))
         .when(name.isin(*_FRACTION), scale.cast("string"))
+        .when(name == "float", length.cast("string"))
     )
     text = F.concat(name, F.coalesce(F.concat(F.lit("("), arguments, F.lit(")")), F.lit("")))
     nullable = F.coalesce(column.getField("nullable"), F.lit(True))

@@ -135,6 +135,21 @@ BUNDLE = (
         "Use a variable in its place, with a value in the target that runs here.",
     ),
     Condition("MISSING_FOLDER", "`root_path` is not a folder", "Correct the path; it is relative to its file."),
+    Condition(
+        "DUPLICATE_RESOURCE_KEY",
+        "two resources of the bundle have one key, whatever their kinds, which the Databricks CLI refuses",
+        "Give one of the two another key.",
+    ),
+    Condition(
+        "DEVELOPMENT_IN_PRODUCTION",
+        "a target with `mode: production` has a pipeline with `development: true`",
+        "Remove `development: true`.",
+    ),
+    Condition(
+        "NOT_A_PACKAGE",
+        "a requirement in a pipeline's environment is written so that the Databricks CLI takes it for a local file",
+        "Write `NAME==VERSION`, with `-` in place of a dot in the name.",
+    ),
     Condition("NO_LIBRARIES", "a pipeline has no source files", "Add `libraries: [{glob: {include: FOLDER/**}}]`."),
     Condition(
         "LIBRARY_NOT_RUN_HERE",
@@ -457,6 +472,11 @@ CHANGES = (
         "a spec was edited so that existing rows would differ: a type, a name, a mask, the key, the order;"
         " docs/change-a-table.md lists the edits, and `python -m cdc plan` shows them before the run",
         _DRIFT + " All other tables are updated.",
+    ),
+    Condition(
+        "TABLE_MOVED",
+        "a table of records got another name, and would read its source again from what is still there",
+        "Restore the name, or accept that with `--set dlt_local.accept_moves=TABLE`.",
     ),
     Condition(
         "AUTOCDC_INVALID_STATE.KEY_SCHEMA_DRIFT",

@@ -74,7 +74,7 @@ def test_a_reject_by_a_rule_keeps_the_record_and_a_change_does_not(spark: SparkS
     kept = rejects(found, ORDERS).orderBy("offset").collect()
     assert [(row.offset, bytes(row.value)) for row in kept] == [(n, RECORDS[n].value_bytes) for n in (1, 2, 3, 4)]
     assert found.where("_outcome <> 'reject' AND (_key IS NOT NULL OR _value IS NOT NULL)").count() == 0
-    assert found.columns[-5:] == ["_outcome", "_reason", "_message", "_key", "_value"]
+    assert found.columns[-6:] == ["_outcome", "_reason", "_message", "_key", "_value", "_drift"]
     assert changes(found, ORDERS).columns[7:] == list(change_columns(ORDERS))
 
 

@@ -229,7 +229,7 @@ def test_notes_of_rows_are_counted_with_the_first_row_of_each(tmp_path: Path) ->
     second = counts(table, declared, first, notes.noted, notes.examples)
     assert second is not None and second.examples == first.examples
     found = tallies.tally("silver.t", first, second, None)
-    assert str(found) == "silver.t: added: a (1 new rows, first t@2); look: there"
+    assert str(found) == "silver.t: added: a (1 new row, first t@2); look: there"
     stored = to_json(History((), {"silver.t (notes)": second}))
     assert from_json(json.loads(json.dumps(stored))).counts["silver.t (notes)"] == second
 
