@@ -34,7 +34,8 @@ SPECS: Mapping[Condition, str] = {
     Condition.DUPLICATE_TOPIC: "Correct `topic:` of one of the two; tables that share a topic need"
     " `shared_topic: true`.",
     Condition.DUPLICATE_SOURCE: "Give each table of the target another `source:` in `into:`.",
-    Condition.SOURCES_DISAGREE: "Make the specs agree on what the message names, or give the tables targets of their own.",
+    Condition.SOURCES_DISAGREE: "Make the specs agree on what the message names, or give the tables targets of"
+    " their own.",
     Condition.RESERVED_PROPERTY: "Remove the property; the message names the setting to use instead, if there is one.",
     Condition.BAD_COLUMN_NAME: "Give the column another name with `rename:`.",
     Condition.RESERVED_COLUMN: "Give the column another name with `rename:`.",
@@ -66,6 +67,7 @@ RUNS: Mapping[RunCondition, str] = {
     RunCondition.UNKNOWN_SOURCE: "Pass `--set cdc.source=kafka --set cdc.kafka.bootstrap.servers=HOST:PORT`, or"
     " `--set cdc.source=capture:FOLDER`, or write it into the pipeline's configuration.",
     RunCondition.BAD_KAFKA_OPTIONS: 'Write a JSON object of strings, such as `{"kafka.sasl.mechanism": "PLAIN"}`.',
+    RunCondition.SECRET_REFUSED: "Put the secret into its scope, or grant READ on it to whoever the pipeline runs as.",
     RunCondition.BAD_GAPS_SETTING: "Write `true`, `false`, or the least number of missing offsets that counts.",
     RunCondition.BAD_REPLAY_NAME: "Write a name that no earlier replay had, such as `after_the_fix_of_orders`.",
     RunCondition.NOT_A_RECORD: "Repair or remove the line, or move the file out of the capture folder, then run again.",

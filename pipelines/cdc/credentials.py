@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cdc.errors import CdcError
+from cdc.errors import RunCondition, RunError
 
 SHADED = "cdc.kafka.shaded"
 """Setting: `true` where the Kafka client's classes are below other packages, as on Databricks."""
@@ -17,15 +17,14 @@ _PACKAGES = {"org.apache.kafka.": "kafkashaded.", "software.amazon.msk.": "shade
 _CLASS = re.compile(r"(?<![\w.])(?:" + "|".join(map(re.escape, _PACKAGES)) + ")")
 
 
-class SecretNotReadable(CdcError, ValueError):
+class SecretNotReadable(RunError):
     """The workspace does not hand out a secret."""
 
     def __init__(self, scope: str, key: str) -> None:
-        super().__init__(
-            f"SECRET_REFUSED  {{{{secrets/{scope}/{key}}}}}\n  the workspace has no such secret, or whoever the"
-            f" pipeline runs as may not read it\n  fix: `databricks secrets put-secret {scope} {key}`, or"
-            f" `databricks secrets put-acl {scope} APPLICATION_ID READ`."
-        )
+        message = "the workspace has no such secret, or whoever the pipeline runs as may not read it"
+        put, grant = f"put-secret {scope} {key}", f"put-acl {scope} APPLICATION_ID READ"
+        fix = f"`databricks secrets {put}`, or `databricks secrets {grant}`."
+        super().__init__(RunCondition.SECRET_REFUSED, f"{{{{secrets/{scope}/{key}}}}}", message, fix)
 
 
 def secret_reader(source: Mapping[str, Any]) -> SecretReader | None:

@@ -190,6 +190,11 @@ SOURCE_FILES = (
         "the name of a dataset or flow is empty, has nothing but dots, or has a control character",
         "Write `table` or `schema.table`, and quote a part that has a dot in it.",
     ),
+    Condition(
+        "CATALOGS_NOT_SEPARATE",
+        "two datasets differ only in their catalogs, which are one here: the storage folder",
+        "Give them different schemas, for this pipeline at least.",
+    ),
     Condition("DUPLICATE_DATASET", "two datasets have the same name; case does not count", "Rename one of them."),
     Condition(
         "DUPLICATE_FLOW",

@@ -2,18 +2,8 @@
 
 from pyspark import pipelines as dp
 
-from cdc import (
-    TableSpec,
-    load_tables,
-    names,
-    properties,
-    removes_row,
-    row_tracking,
-    sequence,
-    targets,
-    wants_least_counts,
-    with_least_counts,
-)
+from cdc import TableSpec, load_tables, names, properties, removes_row, row_tracking, sequence, targets
+from cdc.least_counts import wants_least_counts, with_least_counts
 
 
 def source(table: TableSpec) -> str:

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 from pyspark.sql import Row, SparkSession
+from tests.support.messages import REJECT_MESSAGES
 from tests.support.records import Record, Topic, frame
 from tests.support.tables import table
 
@@ -57,6 +58,9 @@ def test_a_rule_decides_about_each_change(decoded: list[Row]) -> None:
         ("change", None, None),
         ("ignored", "tombstone", None),
     ]
+    lines = [line.split("  ", 1) for line in REJECT_MESSAGES.read_text(encoding="utf-8").splitlines()]
+    documented = {(reason, message) for reason, message in lines if reason in ("FAILED_SQL", "QUARANTINED")}
+    assert documented <= {(row._reason, row._message) for row in decoded} and len(documented) == 2
 
 
 def test_computed_columns_follow_the_tables_own_and_are_null_in_a_delete(decoded: list[Row]) -> None:

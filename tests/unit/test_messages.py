@@ -19,6 +19,7 @@ from tests.unit.test_auto_cdc_integrity import FIRST, NAME, SECOND, apply, commi
 from tests.unit.test_cli_drawing import node
 
 from cdc.connector_check import Config
+from cdc.credentials import SecretNotReadable
 from cdc.gaps import BadGapsSetting
 from cdc.records import BadKafkaOptions, UnknownSource
 from cdc.replay import BadReplay
@@ -45,7 +46,7 @@ from dlt_local.errors import (
 )
 from dlt_local.flows import continuity, failures
 from dlt_local.flows.checkpoint import Checkpoint, Position
-from dlt_local.flows.context import FlowRun
+from dlt_local.flows.context import FlowRun, UpdateContext
 from dlt_local.flows.input_files import InputFiles
 from dlt_local.flows.kafka import errors as kafka
 from dlt_local.flows.kafka.gaps import Gap
@@ -57,7 +58,7 @@ from dlt_local.observability.event_log import not_published
 from dlt_local.observability.report.tallies import Tally, TooManyRejects
 from dlt_local.spark import root_cause
 from dlt_local.spark.isolation import isolated_session
-from dlt_local.updates import row_definitions
+from dlt_local.updates import moved_tables, row_definitions
 from dlt_local.updates.declaration_changes import check_partitioning
 from dlt_local.updates.doctor import findings
 from dlt_local.updates.selection import Selection
@@ -78,6 +79,10 @@ DECLARED = {
     "SOURCE_FILE_FAILED": "least = 1 / 0",
     "NOT_SUPPORTED_LOCALLY": '@dlt.update_flow(target="orders")\n' + ROWS.format("orders"),
     "INVALID_DATASET_NAME": '@dlt.table(name="..")\n' + ROWS.format("orders"),
+    "CATALOGS_NOT_SEPARATE": '@dlt.table(name="eu.sales.orders")\n'
+    + ROWS.format("eu")
+    + '\n@dlt.table(name="us.sales.orders")\n'
+    + ROWS.format("us"),
     "DUPLICATE_DATASET": "@dlt.table\n" + ROWS.format("orders") + '\n@dlt.table(name="Orders")\n' + ROWS.format("all"),
     "DUPLICATE_FLOW": TARGET + '@dlt.append_flow(target="orders", name="late")\n' * 2 + ROWS.format("rows"),
     "NOT_A_FUNCTION": '@dlt.table("orders")\n' + ROWS.format("orders"),
@@ -136,8 +141,12 @@ BUNDLES: Mapping[str, Mapping[str, str]] = {
     "WRONG_SHAPE": {"databricks.yml": "- bundle\n"},
     "UNREADABLE_FILE": of_bundle(f"{{{SOURCES}}}", include="[folder.yml]") | {"folder.yml/file": ""},
     "MISSING_INCLUDE": of_bundle(f"{{{SOURCES}}}", include="[targts.yml]"),
-    "CANNOT_MERGE": of_bundle(f"{{{SOURCES}}}", include="[more.yml]")
-    | {"more.yml": "resources: {pipelines: {shop: {libraries: all}}}\n"},
+    "CANNOT_MERGE": of_bundle(f"{{{SOURCES}}}", include="[more.yml]", sync="{include: [src]}")
+    | {"more.yml": "sync: {include: src}\n"},
+    "DUPLICATE_RESOURCE_KEY": of_bundle(f"{{{SOURCES}}}", include="[more.yml]")
+    | {"more.yml": "resources: {jobs: {shop: {name: nightly}}}\n"},
+    "DEVELOPMENT_IN_PRODUCTION": of_bundle(f"{{{SOURCES}, development: true}}", targets="{prod: {mode: production}}"),
+    "NOT_A_PACKAGE": of_bundle(f"{{{SOURCES}, environment: {{dependencies: ['ruamel.yaml==0.19.1']}}}}"),
     "NO_TARGET": of_bundle(f"{{{SOURCES}}}", targets="{dev: {}, prod: {}}"),
     "NO_PIPELINE": {"databricks.yml": SMALLEST + "    web: {}\n"},
     "UNKNOWN_VARIABLE": of_bundle(f"{{{SOURCES}, schema: '${{var.scema}}'}}", variables="{schema: {default: s}}"),
@@ -303,6 +312,19 @@ def definition_changed(folder: Path) -> None:
     row_definitions.check(cast(SparkSession, None), table, delta_table(folder, before))
 
 
+def moved(folder: Path) -> None:
+    storage, name = Storage(folder), TableName("bronze", "orders")
+    kept = {"pipelines.reset.allowed": "false", "rows.origin": "records of shop.dbo.orders by connector shop"}
+    table = storage.table(name)
+    commit(table, "WRITE", id="00000000-0000-0000-0000-000000000001")
+    (table / "_delta_log" / f"{0:020d}.crc").write_text(json.dumps({"metadata": {"configuration": kept}}))
+    context = SimpleNamespace(
+        storage=storage, path=storage.table, session=SimpleNamespace(conf={}), registry=SimpleNamespace(tables={})
+    )
+    renamed = replace(ORDERS, name=TableName("raw", "orders"), table_properties=kept)
+    moved_tables.check(renamed, cast(UpdateContext, context))
+
+
 def partitioning_changed(folder: Path) -> None:
     check_partitioning(replace(ORDERS, partition_cols=("id",)), delta_table(folder, {}))
 
@@ -409,6 +431,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
         )
     )(folder),
     "ROW_DEFINITION_CHANGED": definition_changed,
+    "TABLE_MOVED": moved,
     "AUTOCDC_INVALID_STATE.KEY_SCHEMA_DRIFT": drifted(replace(CHANGES, keys=("name",))),
     "AUTOCDC_INVALID_STATE.SCD_TYPE_DRIFT": drifted(replace(CHANGES, scd_type=1)),
     "AUTOCDC_INVALID_STATE.SEQUENCING_TYPE_DRIFT": drifted(replace(CHANGES, sequence_type=StringType())),
@@ -435,6 +458,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     # Of runs of cdc.
     "UNKNOWN_SOURCE": raising(UnknownSource(None)),
     "BAD_KAFKA_OPTIONS": raising(BadKafkaOptions("the value of `minPartitions` is not a string")),
+    "SECRET_REFUSED": raising(SecretNotReadable("kafka", "password")),
     "BAD_GAPS_SETTING": raising(BadGapsSetting("yes")),
     "BAD_REPLAY_NAME": raising(BadReplay("after the fix")),
     "NOT_A_CAPTURE": other_capture,

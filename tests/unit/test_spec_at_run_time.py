@@ -166,4 +166,8 @@ def test_every_setting_that_the_code_reads_is_known() -> None:
     files = [*(ROOT / "pipelines/cdc").rglob("*.py"), *(ROOT / "bundles").rglob("*.yml")]
     files.remove(ROOT / "pipelines/cdc/settings.py")
     read = {name for file in files for name in re.findall(r"\"(cdc\.[a-z_.]+)\"|^ +(cdc\.\w+):", file.read_text())}
-    assert {name for pair in read for name in pair if name} - {"cdc.", "cdc.kafka.", "cdc.schemas."} - SETTINGS.keys() == set()
+    assert {name for pair in read for name in pair if name} - {
+        "cdc.",
+        "cdc.kafka.",
+        "cdc.schemas.",
+    } - SETTINGS.keys() == set()
