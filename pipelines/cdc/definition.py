@@ -28,7 +28,7 @@ SOURCES = "rows.sources"
 
 NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 """Lists of the columns in which a null, or that a record lacks, makes it a reject."""
-SOURCE = "source"
+SOURCE = "source of the rows"
 """List with the source's name, of a table that flows into a target which it shares."""
 _OF_ANY_LENGTH = {"char": "*char", "binary": "*binary"}
 """Ending of a type's name -> pattern of the types whose values of any length decode to the same."""
@@ -126,11 +126,17 @@ def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
     """What the versions of an AUTO CDC target depend on besides the columns."""
     return {
         KEY: ", ".join(sorted(table.key)),
-        KEEPS: "every version" if table.history else "current rows",
+        keeps(table): "every version" if table.history else "current rows",
         TRACKED: ", ".join(sorted(table.track)) if table.history and table.track else "all columns",
         ORDER: table.connector.within_transaction,
         **({FILTER: table.filter} if table.filter and not table.append_only else {}),
     }
+
+
+def keeps(table: TableSpec) -> str:
+    """The part that says whether there is history; a column may have the name that it usually has."""
+    own = {*(column.name for column in table.columns), *table.excluded}
+    return f"{KEEPS} of the rows" if KEEPS in own else KEEPS
 
 
 def same_rows(table: TableSpec) -> dict[str, str]:

@@ -87,6 +87,15 @@ EDITS: Mapping[str, Callable[[Spec], Spec]] = {
     "comment": lambda spec: spec.field("comment", "Other words"),
     "expectation": lambda spec: spec.field("expectations", "{known_tier: tier > 0}"),
     "clustering": lambda spec: spec.field("cluster_by", "[region]"),
+    "filter": lambda spec: spec.field("filter", "tier > 1"),
+    "another filter": lambda spec: spec.field("filter", "\"region = 'north'\""),
+    "no filter": lambda spec: spec.field("filter", None),
+    "computed column": lambda spec: spec.field("computed", "{twice: tier * 2}"),
+    "computed otherwise": lambda spec: spec.field("computed", "{twice: tier * 3}"),
+    "soft deletes": lambda spec: spec.field("deletes", "soft"),
+    "hard deletes": lambda spec: spec.field("deletes", None),
+    "expectation that drops": lambda spec: spec.field("expectations", "{low: {condition: tier < 3, action: drop}}"),
+    "quarantine": lambda spec: spec.field("expectations", "{low: {condition: tier < 3, action: quarantine}}"),
     "as at first": lambda spec: FIRST,
 }
 """What users do to a spec, by its name in messages. An edit that is already made changes nothing."""

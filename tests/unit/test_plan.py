@@ -213,6 +213,18 @@ def test_a_table_without_rules_has_the_definition_of_earlier_versions(tmp_path: 
     }
 
 
+def test_columns_may_be_called_like_the_parts_of_a_definition(tmp_path: Path) -> None:
+    spec = "table: shop.dbo.t\nkey: [id]\ncolumns: {id: int, history: int, source: int}\n"
+    before = stored(one_table(tmp_path / "old", spec))
+    edited = spec.replace("history: int, source: int", "history: bigint, source: bigint") + "history: false\n"
+    found = plan(one_table(tmp_path / "new", edited), before).edits
+    assert sorted(edit.text for edit in found) == [
+        "history of the rows: every version -> current rows",
+        "history: int -> bigint",
+        "source: int -> bigint",
+    ]
+
+
 def test_columns_of_a_composite_key_may_change_places(tmp_path: Path) -> None:
     both = SPEC.replace("[id]", "[id, total]")
     before = stored(one_table(tmp_path / "old", both))

@@ -6,10 +6,9 @@ from enum import Enum
 from fnmatch import fnmatchcase
 
 from cdc import definition, names
-from cdc.definition import IN_EVERY_RECORD, KEEPS, KEY, NOT_NULL, ORDER, QUARANTINE, SOURCE, TRACKED, Parts, is_rule
+from cdc.definition import IN_EVERY_RECORD, KEY, NOT_NULL, ORDER, QUARANTINE, SOURCE, TRACKED, Parts, is_rule
 from cdc.spec.model import TableSpec
 
-_OF_TABLE = (KEY, KEEPS, TRACKED, ORDER)
 _STAY_REJECTS = "records that were rejected for it stay rejects until a replay or a rebuild"
 
 
@@ -73,14 +72,15 @@ def with_edits(table: TableSpec, edits: Sequence[Edit], otherwise: Effect) -> Ta
 def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
     for part in (NOT_NULL, IN_EVERY_RECORD):
         yield from _restrictions(part, _list(before, part), _list(after, part), before)
-    for part in _OF_TABLE:
+    of_table = (KEY, definition.keeps(table), TRACKED, ORDER)
+    for part in of_table:
         if part in before and before[part] != after[part]:
             yield Edit(f"{part}: {before[part]} -> {after[part]}", Effect.REBUILD)
     yield from _quarantine(_list(before, QUARANTINE), _list(after, QUARANTINE))
     if before.get(SOURCE) != after.get(SOURCE):
         was, now = (", ".join(_list(parts, SOURCE)) or "none" for parts in (before, after))
-        yield Edit(f"source of the rows: {was} -> {now}", Effect.REBUILD)
-    compared = (NOT_NULL, IN_EVERY_RECORD, QUARANTINE, SOURCE, *_OF_TABLE)
+        yield Edit(f"{SOURCE}: {was} -> {now}", Effect.REBUILD)
+    compared = (NOT_NULL, IN_EVERY_RECORD, QUARANTINE, SOURCE, *of_table)
     for part in dict.fromkeys(part for part in (*before, *after) if part not in compared):
         old, new = before.get(part), after.get(part)
         if old != new:
