@@ -138,7 +138,7 @@ def deliver(source: Path, to: Path, prefix: str = "") -> None:
     """Copy Parquet files to where a stream reads them."""
     to.mkdir(parents=True, exist_ok=True)
     for file in sorted(source.glob("*.parquet")):
-        shutil.copyfile(file, to / f"{prefix}{file.name}")
+        shutil.copy2(file, to / f"{prefix}{file.name}")
 
 
 def assert_same(ours: DataFrame, peer: DataFrame) -> None:
