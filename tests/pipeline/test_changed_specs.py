@@ -112,8 +112,7 @@ def test_each_edit_is_applied_or_refused_by_name(edited: tuple[CdcPipeline, Upda
         if edit.refused is None:
             assert not errors, errors
             continue
-        lines = [line.strip() for error in errors for line in error.splitlines()]
-        assert edit.refused in lines, (table, errors)
+        assert any(edit.refused in line for error in errors for line in error.splitlines()), (table, errors)
         assert "FAILED" in states and "SKIPPED" in states
         # What was refused is as the killed update left it.
         assert pipeline.rows(f"silver.{table}_changes", "count(*)")[0][0] in (3, 6, 9)
