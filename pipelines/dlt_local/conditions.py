@@ -386,6 +386,11 @@ RUN = (
         "Correct the cause, then run again: batches that were committed stay, and nothing is written twice.",
     ),
     Condition(
+        "SOURCE_NOT_BUILT",
+        "`--refresh` or `--rebuild` selects a dataset, but not a table that it is made from and that no update has built",
+        "Add that table to the run with `--refresh TABLE`, or run all datasets.",
+    ),
+    Condition(
         "EXPECTATION_FAILED",
         "a row does not meet an `expect_or_fail`",
         "Correct the source, or relax the expectation to `expect_or_drop`. Nothing of the batch was written.",

@@ -48,6 +48,21 @@ def test_an_update_of_selected_tables_leaves_the_others_as_they_are(spark: Spark
     assert (len(small.table("one")), len(small.table("two"))) == (2, 1)
 
 
+def test_a_selected_table_without_its_source_says_what_to_add(spark: SparkSession, tmp_path: Path) -> None:
+    of_two = """
+    @dp.materialized_view
+    def counted():
+        return spark.read.table("two").groupBy().count()
+    """
+    small = SmallPipeline(tmp_path, spark, PIPELINE + of_two)
+    small.drop(A)
+    with pytest.raises(UpdateFailed, match=r"SOURCE_NOT_BUILT  default.counted\n(.|\n)*--refresh (\S+), or") as failed:
+        small.pipeline.run(refresh=["counted", "one"])
+    assert [str(error).split()[1] for error in failed.value.errors] == ["default.one", "default.counted"]
+    small.pipeline.run(refresh=["counted", "default.raw", "default.two"])
+    assert small.table("counted") == [{"count": 1}]
+
+
 def test_a_full_refresh_recomputes_old_rows_with_the_current_query(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, PIPELINE)
     small.drop(A, B)

@@ -441,6 +441,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "PARTITIONING_CHANGED": partitioning_changed,
     "SCHEMA_CHANGED": schema_changed,
     "SOURCE_REPLACED": raising(continuity.source_replaced("silver.orders", REPLACED)),
+    "SOURCE_NOT_BUILT": lambda _: continuity.check_sources("gold.orders", ["bronze.orders", "silver.orders"]),
     "RESET_NOT_ALLOWED": selected(Graph((forbidden("bronze.orders"),), ()), full_refresh=("bronze.orders",)),
     "SINK_NOT_REBUILT": selected(GRAPH, rebuild=("out",)),
     "REBUILD_REACHES_SINK": selected(GRAPH, rebuild=("silver.orders",)),

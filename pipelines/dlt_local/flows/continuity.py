@@ -1,6 +1,6 @@
 """Continuity: what a dataset continues from is what its last update left. Checked before anything is written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,22 @@ def check(dataset: StoredDataset, last: LastUpdate) -> None:
         raise error
     if dataset.changes is not None:
         integrity.restore_ledger(dataset.changes)
+
+
+def check_sources(name: str, unbuilt: Sequence[str]) -> None:
+    """Refuse a dataset whose sources have no rows to read.
+
+    Args:
+        name: the dataset.
+        unbuilt: what it is made from and no update has built, in order.
+
+    Raises:
+        FlowError: SOURCE_NOT_BUILT, if there are any.
+    """
+    if unbuilt:
+        message = f"it is made from {', '.join(unbuilt)}, which no update has built yet"
+        fix = f"build what it is made from in the same run: add --refresh {','.join(unbuilt)}, or run all datasets"
+        raise FlowError("SOURCE_NOT_BUILT", name, message, fix, is_permanent=True)
 
 
 def is_view_as_left(view: StoredDataset, progress: Path) -> bool:

@@ -38,6 +38,7 @@ class DatasetRunner:
             return self._run(node)
 
     def _run(self, node: Node) -> RunResult:
+        continuity.check_sources(node.name, self._unbuilt(node))
         own = checkpoints(node, self._update.storage)
         stored = self._stored(node, own)
         last = self._continued(node, stored)
@@ -61,6 +62,16 @@ class DatasetRunner:
         has_written = any(metrics.batches for metrics in ran.values())
         self._record(node, inputs, stored, None if has_written else last)
         return RunResult(not has_written, ran)
+
+    def _unbuilt(self, node: Node) -> list[str]:
+        """The tables that the dataset is made from, directly or not, and that do not exist; in order."""
+        missing = {name for name in node.inputs if not delta_log.exists(self._update.path(name))}
+        unbuilt: list[str] = []
+        for source in reversed(self._update.graph.tables if missing else ()):
+            if source.dataset.name in missing:
+                unbuilt.append(source.name)
+                missing |= {name for name in source.inputs if not delta_log.exists(self._update.path(name))}
+        return unbuilt[::-1]
 
     def _stored(self, node: Node, own: Mapping[str, Checkpoint]) -> StoredDataset:
         dataset, update = node.dataset, self._update
