@@ -68,6 +68,8 @@ RUNS: Mapping[RunCondition, str] = {
     " `--set cdc.source=capture:FOLDER`, or write it into the pipeline's configuration.",
     RunCondition.BAD_KAFKA_OPTIONS: 'Write a JSON object of strings, such as `{"kafka.sasl.mechanism": "PLAIN"}`.',
     RunCondition.SECRET_REFUSED: "Put the secret into its scope, or grant READ on it to whoever the pipeline runs as.",
+    RunCondition.BAD_SWITCH: "Write `true` or `false`.",
+    RunCondition.BAD_SCHEMA_SETTING: "Write `SCHEMA`, or `CATALOG.SCHEMA`; the layers are bronze, silver and gold.",
     RunCondition.BAD_GAPS_SETTING: "Write `true`, `false`, or the least number of missing offsets that counts.",
     RunCondition.BAD_REPLAY_NAME: "Write a name that no earlier replay had, such as `after_the_fix_of_orders`.",
     RunCondition.NOT_A_RECORD: "Repair or remove the line, or move the file out of the capture folder, then run again.",

@@ -135,8 +135,7 @@ def definition_of_versions(table: TableSpec) -> dict[str, str | list[str]]:
 
 def keeps(table: TableSpec) -> str:
     """The part that says whether there is history; a column may have the name that it usually has."""
-    own = {*(column.name for column in table.columns), *table.excluded}
-    return f"{KEEPS} of the rows" if KEEPS in own else KEEPS
+    return f"{KEEPS} of the rows" if KEEPS in _of_target(table) else KEEPS
 
 
 def same_rows(table: TableSpec) -> dict[str, str]:

@@ -13,6 +13,7 @@ from cdc.schema_drift import schema_drift
 from cdc.spec.difference_kinds import Change
 from cdc.spec.model import ConnectorSpec, TableSpec
 from cdc.spec.sqlserver_types import OMITTED
+from cdc.switches import is_on
 
 SETTING = "cdc.drift"
 DRIFT_KEY = (KIND, FIELD, "is_first")
@@ -24,7 +25,7 @@ DRIFT_COLUMNS = (*DRIFT_KEY, EXPECTED, FOUND, RECORD, "recorded_at")
 
 def wants_drift(spark: SparkSession) -> bool:
     """Whether the pipeline's configuration asks for tables of the source drift (``cdc.drift: true``)."""
-    return str(spark.conf.get(SETTING, "false")).lower() == "true"
+    return is_on(spark, SETTING)
 
 
 def notes_of_drift(table: TableSpec) -> Mapping[str, str]:

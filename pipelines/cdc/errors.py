@@ -69,6 +69,8 @@ class RunCondition(Enum):
     UNKNOWN_SOURCE = "`cdc.source` is not set, or is neither `kafka` nor `capture:<folder>`"
     BAD_KAFKA_OPTIONS = "`cdc.kafka.options` is not a JSON object of strings"
     SECRET_REFUSED = "a setting refers to a secret that the workspace does not hand out"
+    BAD_SWITCH = "a setting that is true or false, such as `cdc.drift`, has another value"
+    BAD_SCHEMA_SETTING = "`cdc.schemas.<layer>` is not the name of a schema, or is of no layer"
     BAD_GAPS_SETTING = "`cdc.gaps` is neither true, nor false, nor a number of offsets"
     BAD_REPLAY_NAME = "`cdc.replay_rejects` is not a name of letters, digits and underscores"
     NOT_A_RECORD = "a line of a capture file is not a record as `kcat -C -J` prints it"

@@ -11,6 +11,7 @@ from cdc import names
 from cdc.debezium.positions import position_of
 from cdc.debezium.positions.position import Finding
 from cdc.spec.model import TableSpec
+from cdc.switches import is_on
 
 SETTING = "cdc.findings"
 RENUMBERED = Finding(
@@ -28,7 +29,7 @@ _FIRST, _HIGHEST, _NUMBER, _OPS, _PREVIOUS = "_first", "_highest", "_number", "_
 
 def wants_findings(spark: SparkSession) -> bool:
     """Whether the pipeline's configuration asks for findings (``cdc.findings: true``); they reread every change."""
-    return str(spark.conf.get(SETTING, "false")).lower() == "true"
+    return is_on(spark, SETTING)
 
 
 def arrival(table: TableSpec) -> Mapping[str, str]:

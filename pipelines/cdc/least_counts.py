@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from cdc import names
 from cdc.debezium.positions import position_of
 from cdc.spec.model import TableSpec
+from cdc.switches import is_on
 
 SETTING = "cdc.least_counts"
 _LEAST = "_least_count"
@@ -19,7 +20,7 @@ _LEAST = "_least_count"
 def wants_least_counts(spark: SparkSession, table: TableSpec) -> bool:
     """Whether the pipeline's configuration asks for least counts (``true``), and the table's changes have counts."""
     is_counted = names.TOTAL_ORDER in position_of(table.connector).columns
-    return is_counted and str(spark.conf.get(SETTING, "false")).lower() == "true"
+    return is_counted and is_on(spark, SETTING)
 
 
 def with_least_counts(changes: DataFrame, stored: DataFrame, table: TableSpec) -> DataFrame:

@@ -15,6 +15,7 @@ from cdc.credentials import SHADED, SecretReader, with_secrets, with_shaded_clas
 from cdc.debezium.json_texts import ANY_LENGTH
 from cdc.errors import RunCondition, RunError
 from cdc.spec.model import TableSpec
+from cdc.switches import is_on
 
 _CAPTURE = "capture:"
 _DAMAGED = "_damaged"
@@ -149,7 +150,7 @@ def kafka_options(spark: SparkSession, secrets: SecretReader | None = None) -> M
     reader = {name: spark.conf.get(f"cdc.kafka.{name}", None) for name in _READER_SETTINGS}
     configured = {name: value for name, value in (client | reader).items() if value is not None}
     given = {name: with_secrets(value, secrets) for name, value in (configured | _other_options(spark)).items()}
-    if str(spark.conf.get(SHADED, "false")).lower() == "true":
+    if is_on(spark, SHADED):
         given = {name: with_shaded_classes(value) for name, value in given.items()}
     return _KAFKA_DEFAULTS | given | _KAFKA_FIXED
 

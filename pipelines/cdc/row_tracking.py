@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from cdc.switches import is_on
+
 SETTING = "cdc.row_tracking"
 
 
@@ -13,5 +15,4 @@ def row_tracking(spark: SparkSession) -> Mapping[str, str]:
     A setting, because a table with row tracking asks more of its writers, and the local engine finds changed rows
     without it.
     """
-    wanted = str(spark.conf.get(SETTING, "false")).lower() == "true"
-    return {"delta.enableRowTracking": "true"} if wanted else {}
+    return {"delta.enableRowTracking": "true"} if is_on(spark, SETTING) else {}

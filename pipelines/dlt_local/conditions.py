@@ -387,7 +387,7 @@ RUN = (
     ),
     Condition(
         "SOURCE_NOT_BUILT",
-        "`--refresh` or `--rebuild` selects a dataset, but not a table that it is made from and that no update has built",
+        "`--refresh` or `--rebuild` selects a dataset, but not a table that it reads and that no update has built yet",
         "Add that table to the run with `--refresh TABLE`, or run all datasets.",
     ),
     Condition(

@@ -24,6 +24,8 @@ from cdc.gaps import BadGapsSetting
 from cdc.records import BadKafkaOptions, UnknownSource
 from cdc.replay import BadReplay
 from cdc.spec.captures import captured_records
+from cdc.spec.deployment import schemas_from_options
+from cdc.switches import BadSwitch
 from dlt_local import LocalPipeline
 from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs
@@ -460,6 +462,8 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "UNKNOWN_SOURCE": raising(UnknownSource(None)),
     "BAD_KAFKA_OPTIONS": raising(BadKafkaOptions("the value of `minPartitions` is not a string")),
     "SECRET_REFUSED": raising(SecretNotReadable("kafka", "password")),
+    "BAD_SWITCH": raising(BadSwitch("cdc.drift", "yes")),
+    "BAD_SCHEMA_SETTING": lambda _: schemas_from_options(["cdc.schemas.glod=marts"]),
     "BAD_GAPS_SETTING": raising(BadGapsSetting("yes")),
     "BAD_REPLAY_NAME": raising(BadReplay("after the fix")),
     "NOT_A_CAPTURE": other_capture,

@@ -90,7 +90,7 @@ def test_an_empty_setting_is_not_set_and_a_bad_one_is_refused() -> None:
     with pytest.raises(BadSchemaSetting) as refused:
         deployed_schemas({"cdc.schemas.gold": "dev-anna"})
     assert str(refused.value) == (
-        "cdc.schemas.gold is `dev-anna`, which is no schema\n"
+        "BAD_SCHEMA_SETTING  cdc.schemas.gold\n  `dev-anna` is not the name of a schema\n"
         "  fix: write `schema` or `catalog.schema` in lower-case letters, digits and underscores; Spark reserves"
         " `live`, `global_temp` and `information_schema`."
     )
@@ -149,7 +149,8 @@ def test_show_says_where_each_schema_and_property_comes_from(tmp_path: Path, mon
 def test_only_settings_that_decide_names_are_options() -> None:
     done = CliRunner().invoke(cdc, ["show", "orders", "--set", "cdc.schema.gold=marts"])
     assert done.output == (
-        "Error: --set cdc.schema.gold=marts does not name a schema (did you mean `cdc.schemas.gold`?)\n"
+        "Error: BAD_SCHEMA_SETTING  --set cdc.schema.gold=marts\n"
+        "  it does not name the schema of a layer (did you mean `cdc.schemas.gold`?)\n"
         "  fix: write NAME=VALUE; these settings decide names: cdc.schemas.bronze, cdc.schemas.silver,"
         " cdc.schemas.gold.\n"
     )

@@ -22,7 +22,6 @@ ABSENT, OTHER_KEY = "_absent", "_other_key"
 KIND, FIELD, EXPECTED, FOUND, RECORD = "kind", "field", "expected", "found", "record"
 """The fields of a difference: a value of `Change`, the field's name at the source, what the spec says, what the record
 shows, and the record as topic[partition]@offset."""
-_WITH_ROW = (names.CREATE, names.UPDATE, names.READ)
 _BY_FAULT = {Reason.WRONG_TYPE: Change.TYPE, Reason.UNEXPECTED_NULL: Change.NULLABLE}
 _OF_ROUTER = "__dbz__"
 """Prefix of fields that Debezium's topic router adds to record keys."""
@@ -47,7 +46,7 @@ def absent(row: Column, in_order: Column, op: Column, table: TableSpec) -> Colum
     lacking = F.array_except(_constant(wanted, _TEXTS), F.map_keys(row))
     # Nearly every row image begins with all columns of the spec; only others are searched.
     is_whole = in_order & (F.size(row) >= len(columns.row_fields(table)))
-    return F.when(op.isin(*_WITH_ROW) & ~is_whole & (F.size(lacking) > 0), lacking)
+    return F.when(op.isin(*names.WITH_ROW) & ~is_whole & (F.size(lacking) > 0), lacking)
 
 
 def other_key(key: Column, table: TableSpec) -> Column:

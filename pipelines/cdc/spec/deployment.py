@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cdc.errors import CdcError, near_match
+from cdc.errors import RunCondition, RunError, near_match
 from cdc.spec.layers import LAYERS
 from cdc.spec.schema import field_schema
 
@@ -20,8 +20,11 @@ SETTINGS = {
 """Setting -> what it means."""
 
 
-class BadSchemaSetting(CdcError, ValueError):
+class BadSchemaSetting(RunError):
     """A ``cdc.schemas`` setting that is no schema, or of no layer."""
+
+    def __init__(self, place: str, message: str, fix: str) -> None:
+        super().__init__(RunCondition.BAD_SCHEMA_SETTING, place, message, fix)
 
 
 def deployed_schemas(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -37,7 +40,7 @@ def deployed_schemas(settings: Mapping[str, Any]) -> dict[str, str]:
     for layer, schema in stated.items():
         allowed = field_schema("table", ("target_schemas", layer))
         if schema and not re.fullmatch(allowed["pattern"], schema):
-            raise BadSchemaSetting(f"{PREFIX}{layer} is `{schema}`, which is no schema\n  fix: {allowed['x-fix']}")
+            raise BadSchemaSetting(f"{PREFIX}{layer}", f"`{schema}` is not the name of a schema", allowed["x-fix"])
     return {layer: schema for layer, schema in stated.items() if schema}
 
 
@@ -54,6 +57,6 @@ def schemas_from_options(options: Iterable[str]) -> dict[str, str]:
             near = near_match(name, SETTINGS)
             meant = f" (did you mean `{near}`?)" if near and near != name else ""
             fix = f"write NAME=VALUE; these settings decide names: {', '.join(SETTINGS)}."
-            raise BadSchemaSetting(f"--set {option} does not name a schema{meant}\n  fix: {fix}")
+            raise BadSchemaSetting(f"--set {option}", f"it does not name the schema of a layer{meant}", fix)
         settings[name] = value
     return deployed_schemas(settings)
