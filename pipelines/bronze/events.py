@@ -2,7 +2,16 @@
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties, read_topic, secret_reader
+from cdc import (
+    ConnectorSpec,
+    EventKind,
+    event_kinds,
+    load_connectors,
+    properties,
+    read_topic,
+    retention,
+    secret_reader,
+)
 from cdc.names import event_records_dataset
 
 
@@ -13,7 +22,11 @@ def declare(connector: ConnectorSpec, kind: EventKind) -> None:
     @dp.table(
         name=event_records_dataset(connector, kind.name),
         comment=f"Records of topic {topic} as delivered",
-        table_properties={**properties.of_event_records(connector, topic), "pipelines.reset.allowed": "false"},
+        table_properties={
+            **properties.of_event_records(connector, topic),
+            **retention.of_records(connector),
+            "pipelines.reset.allowed": "false",
+        },
     )
     def event_records():
         return read_topic(spark, topic, secret_reader(globals()))

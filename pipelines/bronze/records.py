@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, load_tables, properties, read_records, secret_reader
+from cdc import TableSpec, load_tables, properties, read_records, retention, secret_reader
 from cdc.names import records_dataset
 
 
@@ -12,7 +12,11 @@ def declare(table: TableSpec) -> None:
     @dp.table(
         name=records_dataset(table),
         comment=f"Records of topic {table.topic} as delivered",
-        table_properties={**properties.of_dataset(table, "bronze", "records"), "pipelines.reset.allowed": "false"},
+        table_properties={
+            **properties.of_dataset(table, "bronze", "records"),
+            **retention.of_records(table),
+            "pipelines.reset.allowed": "false",
+        },
     )
     def records():
         return read_records(spark, table, secret_reader(globals()))

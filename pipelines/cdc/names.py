@@ -145,9 +145,9 @@ def versions_flow(table: TableSpec) -> str | None:
     return _within_pipeline(table, f"{table.name}_into_{table.into.table}") if table.into else None
 
 
-def least_counts_view(table: TableSpec) -> str:
-    """``orders_with_least_counts``: a view of the changes for one rebuild of their versions."""
-    return _within_pipeline(table, f"{table.name}_with_least_counts")
+def applied_changes_view(table: TableSpec) -> str:
+    """``orders_applied_changes``: the view of the changes from which versions are made."""
+    return _within_pipeline(table, f"{table.name}_applied_changes")
 
 
 def replay_flow(table: TableSpec, replay: str) -> str:

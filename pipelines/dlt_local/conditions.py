@@ -542,7 +542,14 @@ CHANGES = (
     Condition(
         "RESET_NOT_ALLOWED",
         "a rebuild or full refresh reaches a table with `pipelines.reset.allowed=false`",
-        "Leave the table out of the selection, or remove the property if its rows can be read again.",
+        "Leave the table out of the selection, or remove the property if its rows can be read again. Tables of a spec"
+        " with `retention` have the property: take that setting out for the rebuild.",
+    ),
+    Condition(
+        "ROWS_EXPIRED",
+        "a table would be built, or built anew, from another one of which rows have expired (`retention`)",
+        "Undo the edit, which keeps what is stored. Or have the source send all of its rows again (a new snapshot),"
+        " then run once with `--set dlt_local.accept_expired=TABLE`, the table of the message from which it is built.",
     ),
     Condition(
         "SINK_NOT_REBUILT",

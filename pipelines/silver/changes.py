@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, arrival, changes, definition, expectations, load_tables, properties
+from cdc import TableSpec, arrival, changes, definition, expectations, load_tables, properties, retention
 from cdc.names import COMMITTED_AT, UNKNOWN, changes_dataset, decoded_dataset
 
 
@@ -18,6 +18,7 @@ def declare(table: TableSpec) -> None:
         comment=f"Changes of {table.source}",
         table_properties={
             **properties.of_dataset(table, "silver", "changes"),
+            **retention.of_changes(table),
             "report.newest": COMMITTED_AT,
             **arrival(table),
             **definition.of_changes(table),
@@ -28,7 +29,7 @@ def declare(table: TableSpec) -> None:
     @dp.expect_all_or_fail(expectations(table, "fail"))
     @dp.expect("no field unknown to the spec", f"{UNKNOWN} IS NULL")
     def typed_changes():
-        return changes(spark.readStream.table(decoded_dataset(table)), table)
+        return changes(retention.stream(spark, decoded_dataset(table)), table)
 
 
 for table in load_tables(spark):

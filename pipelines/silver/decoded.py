@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, decode, definition, load_tables, notes_of_drift, properties
+from cdc import TableSpec, decode, definition, load_tables, notes_of_drift, properties, retention
 from cdc.names import OUTCOME, REASON, REJECT, decoded_dataset, records_dataset
 
 
@@ -14,6 +14,7 @@ def declare(table: TableSpec) -> None:
         comment=f"Outcome of each record of {table.topic}",
         table_properties={
             **properties.of_dataset(table, "silver", "outcomes"),
+            **retention.of_outcomes(table),
             "report.countBy": f"{OUTCOME}, {REASON}",
             "report.rejects": REJECT,
             **notes_of_drift(table),
@@ -22,7 +23,7 @@ def declare(table: TableSpec) -> None:
         private=True,
     )
     def decoded():
-        return decode(spark.readStream.table(records_dataset(table)), table)
+        return decode(retention.stream(spark, records_dataset(table)), table)
 
 
 for table in load_tables(spark):

@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, drift_records, load_tables, properties, wants_drift
+from cdc import TableSpec, drift_records, load_tables, properties, retention, wants_drift
 from cdc.drift import DRIFT_COLUMNS, DRIFT_KEY, DRIFT_SEQUENCE
 from cdc.names import decoded_dataset, drift_records_dataset, drift_records_view
 
@@ -12,12 +12,12 @@ def declare(table: TableSpec) -> None:
     dp.create_streaming_table(
         name=drift_records_dataset(table),
         comment=f"Records of {table.topic} that are not as the spec says",
-        table_properties=properties.of_dataset(table, "silver", "drift"),
+        table_properties={**properties.of_dataset(table, "silver", "drift"), **retention.of_silver(table)},
     )
 
     @dp.temporary_view(name=drift_records_view(table))
     def records_with_drift():
-        return drift_records(spark.readStream.table(decoded_dataset(table)))
+        return drift_records(retention.stream(spark, decoded_dataset(table)))
 
     dp.create_auto_cdc_flow(
         target=drift_records_dataset(table),

@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties
+from cdc import ConnectorSpec, EventKind, event_kinds, load_connectors, properties, retention
 from cdc.names import event_records_dataset, events_dataset
 
 
@@ -15,7 +15,8 @@ def declare(connector: ConnectorSpec, kind: EventKind) -> None:
         table_properties=properties.of_connector(connector, "silver"),
     )
     def typed_events():
-        return kind.read(spark.readStream.table(event_records_dataset(connector, kind.name)))
+        records = event_records_dataset(connector, kind.name)
+        return kind.read(retention.stream(spark, records))
 
 
 for connector in load_connectors(spark):

@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, load_tables, properties, rejects
+from cdc import TableSpec, load_tables, properties, rejects, retention
 from cdc.names import decoded_dataset, rejects_dataset
 
 
@@ -12,10 +12,10 @@ def declare(table: TableSpec) -> None:
     @dp.table(
         name=rejects_dataset(table),
         comment=f"Records of {table.topic} that could not be decoded, and why",
-        table_properties=properties.of_dataset(table, "silver", "rejects"),
+        table_properties={**properties.of_dataset(table, "silver", "rejects"), **retention.of_silver(table)},
     )
     def rejected_records():
-        return rejects(spark.readStream.table(decoded_dataset(table)), table)
+        return rejects(retention.stream(spark, decoded_dataset(table)), table)
 
 
 for table in load_tables(spark):

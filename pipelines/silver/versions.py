@@ -2,21 +2,22 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, load_tables, names, properties, removes_row, row_tracking, sequence, targets
+from cdc import TableSpec, load_tables, names, properties, removes_row, retention, row_tracking, sequence, targets
 from cdc.least_counts import wants_least_counts, with_least_counts
 
 
-def source(table: TableSpec) -> str:
-    """What the flow reads: silver.<table>_changes, or a view of it that `cdc.least_counts` asks for."""
-    changes = names.changes_dataset(table)
-    if not wants_least_counts(spark, table):
-        return changes
+def declare_source(table: TableSpec) -> str:
+    """Declare what the flow reads, a view of silver.<table>_changes."""
 
-    @dp.temporary_view(name=names.least_counts_view(table))
-    def least_counts():
-        return with_least_counts(spark.readStream.table(changes), spark.read.table(changes), table)
+    @dp.temporary_view(name=names.applied_changes_view(table))
+    def applied_changes():
+        dataset = names.changes_dataset(table)
+        stream = retention.stream(spark, dataset)
+        if wants_least_counts(spark, table):
+            return with_least_counts(stream, spark.read.table(dataset), table)
+        return stream
 
-    return names.least_counts_view(table)
+    return names.applied_changes_view(table)
 
 
 def declare(sources: tuple[TableSpec, ...]) -> None:
@@ -29,6 +30,7 @@ def declare(sources: tuple[TableSpec, ...]) -> None:
         table_properties={
             **row_tracking(spark),
             **properties.of_versions(sources),
+            **retention.of_silver(*sources),
             "pipelines.cdc.tombstoneGCThresholdInSeconds": str(table.tombstone_retention_seconds),
         },
     )
@@ -36,7 +38,7 @@ def declare(sources: tuple[TableSpec, ...]) -> None:
         dp.create_auto_cdc_flow(
             target=names.versions_dataset(each),
             name=names.versions_flow(each),
-            source=source(each),
+            source=declare_source(each),
             keys=list(each.key),
             sequence_by=sequence(each),
             apply_as_deletes=removes_row(each),

@@ -60,7 +60,7 @@ from dlt_local.observability.event_log import not_published
 from dlt_local.observability.report.tallies import Tally, TooManyRejects
 from dlt_local.spark import root_cause
 from dlt_local.spark.isolation import isolated_session
-from dlt_local.updates import moved_tables, row_definitions
+from dlt_local.updates import expiry, moved_tables, row_definitions
 from dlt_local.updates.declaration_changes import check_partitioning
 from dlt_local.updates.doctor import findings
 from dlt_local.updates.selection import Selection
@@ -444,6 +444,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "SCHEMA_CHANGED": schema_changed,
     "SOURCE_REPLACED": raising(continuity.source_replaced("silver.orders", REPLACED)),
     "SOURCE_NOT_BUILT": lambda _: continuity.check_sources("gold.orders", ["bronze.orders", "silver.orders"]),
+    "ROWS_EXPIRED": raising(expiry.rows_expired(NODE, TableName("raw", "orders"), "2026-11-22T04:05:06+00:00")),
     "RESET_NOT_ALLOWED": selected(Graph((forbidden("bronze.orders"),), ()), full_refresh=("bronze.orders",)),
     "SINK_NOT_REBUILT": selected(GRAPH, rebuild=("out",)),
     "REBUILD_REACHES_SINK": selected(GRAPH, rebuild=("silver.orders",)),

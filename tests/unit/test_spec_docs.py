@@ -56,7 +56,7 @@ def test_a_connectors_defaults_are_the_schemas() -> None:
     of_schema = {
         name: resolved(field)["default"]
         for name, field in schema("connector")["properties"].items()
-        if name not in ("topic_prefix", "topics", "target_schemas", "table_properties", *POLICIES)
+        if name not in ("topic_prefix", "topics", "target_schemas", "table_properties", "retention", *POLICIES)
     }
     assert {name: getattr(built_in, name) for name in of_schema} == of_schema
     schemas = field_schema("connector", ("target_schemas",))["properties"]

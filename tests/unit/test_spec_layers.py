@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner
 from tests.support.conf_folder import one_faulty, write_conf
 
-from cdc import names, properties
+from cdc import names, properties, retention
 from cdc.__main__ import cdc
 from cdc.spec.deployment import BadSchemaSetting, deployed_schemas
 from cdc.spec.load import load_conf, read_conf
 from cdc.spec.model import TableSpec
+from cdc.spec.retention import Retention
 from dlt_local.declarations.registry import Registry, registration
 from dlt_local.declarations.tables import create_streaming_table
 from dlt_local.errors import DeclarationError
@@ -77,7 +78,11 @@ def test_tables_of_one_name_in_two_schemas_share_no_flow_or_view(tmp_path: Path)
         **{f"tables/{name}/orders.yml": TABLE for name in ("eu", "us")},
     }
     eu, us = load_conf(write_conf(tmp_path, files)).tables
-    for name_of in (names.least_counts_view, names.replayed_changes_flow, lambda table: names.replay_flow(table, "1")):
+    for name_of in (
+        names.applied_changes_view,
+        names.replayed_changes_flow,
+        lambda table: names.replay_flow(table, "1"),
+    ):
         assert name_of(eu) != name_of(us)
 
 
@@ -123,7 +128,8 @@ def test_show_says_where_each_schema_and_property_comes_from(tmp_path: Path, mon
         {
             **FILES,
             "tables/shop/orders.yml": FILES["tables/shop/orders.yml"] + more,
-            "connectors/shop.yml": FILES["connectors/shop.yml"] + "table_properties: {x: 2, bronze: {y: true}}\n",
+            "connectors/shop.yml": FILES["connectors/shop.yml"]
+            + "table_properties: {x: 2, bronze: {y: true}}\nretention: {bronze: 2 weeks}\n",
         },
     )
     options = ["--format", "json", "--set", "cdc.schemas.silver=dev_silver"]
@@ -131,7 +137,7 @@ def test_show_says_where_each_schema_and_property_comes_from(tmp_path: Path, mon
     shown = {
         each["field"]: (each["value"], each["origin"])
         for each in found
-        if each["field"].startswith(("target_schemas", "table_properties"))
+        if each["field"].startswith(("target_schemas", "table_properties", "retention"))
     }
     own, shop = "conf/tables/shop/orders.yml", "conf/connectors/shop.yml"
     assert shown == {
@@ -143,7 +149,31 @@ def test_show_says_where_each_schema_and_property_comes_from(tmp_path: Path, mon
         "table_properties.silver.x": ("1", f"{own}:5:76"),
         "table_properties.gold.x": ("1", f"{own}:5:76"),
         "table_properties.gold.delta.logRetentionDuration": ("interval 9 days", f"{own}:5:55"),
+        "retention.bronze": ("2 weeks", f"{shop}:4:21"),
+        "retention.changes": ("forever", "built-in default"),
     }
+
+
+def test_retention_of_the_nearest_file_wins_one_by_one(tmp_path: Path) -> None:
+    files = {
+        "defaults.yml": "retention: {bronze: 30 days, changes: 1 week}\n",
+        "connectors/shop.yml": "topic_prefix: p\nretention: {bronze: forever}\n",
+        "tables/shop/orders.yml": f"{TABLE}retention: {{changes: 400 days}}\n",
+    }
+    (table,) = load_conf(write_conf(tmp_path, files)).tables
+    assert (table.retention, table.connector.retention) == (Retention(None, 400), Retention(None, 7))
+    assert retention.of_records(table) == {}
+    assert retention.of_changes(table) == {
+        "rows.expired": "_recorded_at < date_trunc('DAY', current_timestamp()) - INTERVAL 400 DAYS",
+        "pipelines.reset.allowed": "false",
+    }
+
+
+@pytest.mark.parametrize("time", ["0 days", "90", "12 hours", "-1 days", "'90 days ago'"])
+def test_what_is_no_number_of_days_is_a_fault(tmp_path: Path, time: str) -> None:
+    (fault,) = one_faulty(tmp_path, f"{TABLE}retention: {{bronze: {time}}}\n").faults
+    assert str(fault.location).rpartition("orders.yml:")[2] == "4:21"
+    assert fault.condition.name in ("BAD_VALUE", "WRONG_KIND")
 
 
 def test_only_settings_that_decide_names_are_options() -> None:

@@ -49,6 +49,7 @@ def test_each_value_has_its_origin() -> None:
         "unavailable": ("merge", "conf/connectors/shop.yml:3:14"),
         "shared_topic": (False, "built-in default"),
         "target_schemas.bronze": ("bronze", "built-in default"),
+        "retention.bronze": ("forever", "built-in default"),
         "columns.id.nullable": (False, "from `key`"),
         "columns.id.on_missing": ("reject", "built-in default, not null"),
         "columns.at.type": ("datetime2(3)", "conf/tables/shop/orders.yml:5:7"),
@@ -71,6 +72,7 @@ def test_each_value_has_its_origin() -> None:
         "into",
         "target_schemas",
         "table_properties",
+        "retention",
     }
 
 
@@ -86,6 +88,8 @@ def test_rules_for_rows_are_shown_as_written() -> None:
     assert settings["computed"] == ({"next": "id + 1"}, "conf/tables/shop/lines.yml:6:11")
     assert settings["expectations"][0] == {"a": {"condition": "id > 1", "action": "drop"}}
     assert shown("orders")["deletes"] == ("hard", "built-in default")
+    Path("conf/defaults.yml").write_text("history: false\ndeletes: soft\n")
+    assert shown("orders")["deletes"] == ("soft", "conf/defaults.yml:2:10")
 
 
 @pytest.mark.usefixtures("conf")

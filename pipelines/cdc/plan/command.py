@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from cdc import names
+from cdc import names, retention
 from cdc.plan.edits import Effect, TablePlan, with_edits
 from cdc.plan.edits import plan as plan_of
 from cdc.plan.moves import left_behind, moves
-from cdc.plan.stored import Source, source, stored_definition, stored_sources
+from cdc.plan.stored import Source, folder_of, source, stored_definition, stored_properties, stored_sources
 from cdc.spec.load import read_conf
 from cdc.spec.model import TableSpec
 from cdc.spec.schemas_option import schemas_option
@@ -73,6 +73,18 @@ def _lines(plan: TablePlan, storage: Path) -> Iterator[str]:
         yield f"    undo the edit, or run once with --rebuild {names.target_name(plan.table)}"
         yield f"        builds {', '.join(plan.rebuilt)} anew"
         yield f"        from {names.records_dataset(plan.table)}: {_shown(source(storage, plan.table))}"
+        yield from _without_expired(plan.table, storage)
+
+
+def _without_expired(table: TableSpec, storage: Path) -> Iterator[str]:
+    """What stands in the way of a rebuild where rows expire."""
+    if retention.of_silver(table):
+        yield "        take `retention` out of its spec for that: the tables must not be built anew while it is set"
+    dataset = names.records_dataset(table)
+    expired_at = stored_properties(folder_of(storage, dataset)).get(retention.EXPIRED_AT)
+    if expired_at:
+        yield f"        rows of {dataset} have expired, the last time on {expired_at[:10]}: have the source send all of"
+        yield f"        its rows again, then add --set dlt_local.accept_expired={dataset}"
 
 
 _HEADLINES = {

@@ -9,9 +9,10 @@ from cdc.spec.layers import TableProperties, TargetSchemas, target_schemas_in
 from cdc.spec.model import ConnectorSpec
 from cdc.spec.policies import POLICIES, check_zone, policies_in
 from cdc.spec.reading import Reading
+from cdc.spec.retention import Retention
 from cdc.spec.table_properties import check_properties, properties_in
 
-_NOT_PLAIN = (*POLICIES, "topics", "target_schemas", "table_properties")
+_NOT_PLAIN = (*POLICIES, "topics", "target_schemas", "table_properties", "retention")
 """Fields of the file that are not fields of the spec, or have another form there."""
 
 
@@ -29,6 +30,8 @@ class ReadConnector:
     """Where its datasets and those of its tables are, unless a table sets its own."""
     table_properties: TableProperties = field(default_factory=TableProperties)
     """Those of its datasets, and of its tables' unless a table sets its own."""
+    retention: Retention = field(default_factory=Retention)
+    """Of its tables, unless a table sets its own."""
 
     @classmethod
     def absent(cls, name: str) -> "ReadConnector":
@@ -53,8 +56,10 @@ def read_connector(
         schemas = schemas.over(place)
     check_properties(reading)
     properties = properties_in(defaults).over(properties_in(reading.data))
-    spec = _spec(name, reading.data, schemas, properties) if reading.is_sound else None
-    return ReadConnector(name, reading, spec, policies_in(reading.data), schemas, properties)
+    retention = Retention().over(defaults).over(reading.data)
+    of_datasets = {"target_schemas": schemas, "table_properties": properties, "retention": retention}
+    spec = _spec(name, reading.data, of_datasets) if reading.is_sound else None
+    return ReadConnector(name, reading, spec, policies_in(reading.data), schemas, properties, retention)
 
 
 def topic_of(connector: ConnectorSpec, source: str) -> str:
@@ -67,7 +72,7 @@ def topic_of(connector: ConnectorSpec, source: str) -> str:
     return connector.topic_pattern.format(prefix=connector.topic_prefix, database=database, schema=schema, table=table)
 
 
-def _spec(name: str, data: Mapping[str, Any], schemas: TargetSchemas, properties: TableProperties) -> ConnectorSpec:
+def _spec(name: str, data: Mapping[str, Any], of_datasets: Mapping[str, Any]) -> ConnectorSpec:
     plain = {field: value for field, value in data.items() if field not in _NOT_PLAIN}
     topics = data.get("topics", {})
     prefix = data["topic_prefix"]
@@ -79,8 +84,7 @@ def _spec(name: str, data: Mapping[str, Any], schemas: TargetSchemas, properties
         heartbeat_topic=_topic(topics.get("heartbeat"), f"__debezium-heartbeat.{prefix}"),
         notifications_topic=topics.get("notifications"),
         signals_topic=topics.get("signals"),
-        target_schemas=schemas,
-        table_properties=properties,
+        **of_datasets,
     )
 
 

@@ -12,6 +12,7 @@ from cdc.spec.load import Conf
 from cdc.spec.model import ColumnSpec, TableSpec
 from cdc.spec.policies import POLICIES, WITHOUT_ZONE
 from cdc.spec.reading import Reading
+from cdc.spec.retention import FOREVER, KEPT
 from cdc.spec.schema import resolved, schema
 from cdc.spec.table import ReadTable
 from cdc.spec.table_properties import place_of
@@ -52,6 +53,8 @@ class _Effective:
                 yield from self._target_schemas()
             elif field == "table_properties":
                 yield from self._table_properties()
+            elif field == "retention":
+                yield from self._retention()
             elif field != "columns" and (found := self._of_table(field, resolved(part))):
                 yield found
         for column in self.spec.columns:
@@ -61,7 +64,7 @@ class _Effective:
             yield Setting(f"columns.{name}.exclude", True, self._place(self.table, "columns", name))
         yield Setting("connector", self.spec.connector.name, self.connector.document.file)
         for field, part in schema("connector")["properties"].items():
-            if field not in (*POLICIES, "target_schemas", "table_properties"):
+            if field not in (*POLICIES, "target_schemas", "table_properties", "retention"):
                 yield self._of_connector(field, resolved(part))
 
     def _of_table(self, field: str, part: Mapping[str, Any]) -> Setting | None:
@@ -86,6 +89,13 @@ class _Effective:
             else:
                 origin = self._place(places[0], *path) if places else BUILT_IN
             yield Setting(".".join(path), getattr(self.spec.target_schemas, layer), origin)
+
+    def _retention(self) -> Iterator[Setting]:
+        for what in KEPT:
+            path = ("retention", what)
+            places = [reading for reading in self._nearest_first() if what in reading.data.get(path[0], {})]
+            value = places[0].data[path[0]][what] if places else FOREVER
+            yield Setting(".".join(path), value, self._place(places[0], *path) if places else BUILT_IN)
 
     def _table_properties(self) -> Iterator[Setting]:
         for layer in LAYERS:

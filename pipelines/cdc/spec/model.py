@@ -5,6 +5,7 @@ from typing import Literal
 
 from cdc.errors import CdcError
 from cdc.spec.layers import TableProperties, TargetSchemas
+from cdc.spec.retention import Retention
 
 TemporalMode = Literal["adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"]
 DecimalMode = Literal["precise", "double", "string"]
@@ -136,6 +137,8 @@ class ConnectorSpec:
     """The schemas of the connector's own datasets: events, findings, gaps."""
     table_properties: TableProperties = field(default_factory=TableProperties)
     """Those of the connector's own datasets."""
+    retention: Retention = field(default_factory=Retention)
+    """Of the records of its own topics."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +205,8 @@ class TableSpec:
     """The target that the table's changes flow into; None: one of its own, called ``name``."""
     table_properties: TableProperties = field(default_factory=TableProperties)
     """Delta's and Databricks' properties of the table's datasets."""
+    retention: Retention = field(default_factory=Retention)
+    """How long its records and changes are kept."""
     defined_at: str = ""
     """Where the spec is defined, for messages: ``conf/tables/shop/orders.yml:1``."""
 

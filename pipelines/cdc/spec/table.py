@@ -17,6 +17,7 @@ from cdc.spec.model import ColumnSpec, ConnectorSpec, Into, TableSpec
 from cdc.spec.policies import layered
 from cdc.spec.reading import Reading
 from cdc.spec.reserved import added_by_gold, check_computed, check_dataset_name, check_targets
+from cdc.spec.retention import Retention
 from cdc.spec.stability import check_stability
 from cdc.spec.table_faults import check_table
 from cdc.spec.table_properties import check_properties, properties_in
@@ -65,6 +66,7 @@ class _Identity:
     topic: str
     target_schemas: TargetSchemas
     table_properties: TableProperties
+    retention: Retention
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ def read_table(reading: Reading, connector: ReadConnector, defaults: Mapping[str
     spec = None
     if reading.is_sound and connector.spec and name and topic:
         properties = connector.table_properties.over(properties_in(reading.data))
-        spec = _spec(reading, fields, columns, _Identity(connector.spec, name, topic, schemas, properties))
+        retention = connector.retention.over(reading.data)
+        spec = _spec(reading, fields, columns, _Identity(connector.spec, name, topic, schemas, properties, retention))
     return ReadTable(reading, name, topic, _datasets(fields, name, schemas), columns.all, spec, schemas, into)
 
 
@@ -153,6 +156,7 @@ def _spec(reading: Reading, fields: Mapping[str, Any], columns: _Columns, identi
         target_schemas=identity.target_schemas,
         into=into_of(fields),
         table_properties=identity.table_properties,
+        retention=identity.retention,
         defined_at=str(reading.document.place(("table",), of_key=True)).rpartition(":")[0],
     )
 

@@ -82,6 +82,11 @@ class UpdateEvents:
         message = f"{done.operation} of {done.table}: {done.files_before} files, now {done.files_after}."
         self._log.emit(Event("maintenance_progress", message, {"operation": done.operation}, dataset=done.table))
 
+    def expired(self, table: str, rows: int) -> None:
+        """Rows that a table no longer keeps were deleted."""
+        message = f"DELETE of expired rows of {table}: {rows:,}."
+        self._log.emit(Event("maintenance_progress", message, {"operation": "DELETE", "rows": rows}, dataset=table))
+
     def maintenance_failed(self, table: str, error: Exception) -> None:
         """Maintenance of a table failed; the update goes on."""
         message = f"Maintenance of {table} failed: {root_cause.sentence(error)}"

@@ -11,7 +11,7 @@ from dlt_local.delta.storage import Storage, read_json_if_intact
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.context import UpdateContext
 from dlt_local.graph.graph import Graph, Node
-from dlt_local.updates import moved_tables, row_definitions
+from dlt_local.updates import expiry, moved_tables, row_definitions
 
 
 def refusals(nodes: Sequence[Node], graph: Graph, context: UpdateContext) -> dict[str, DeclarationError]:
@@ -35,6 +35,8 @@ def _check(node: Node, graph: Graph, context: UpdateContext) -> None:
     # First, because it says what the user edited; the others say what follows from it.
     if isinstance(node.dataset, Table) and node.kind == "streaming table":
         moved_tables.check(node.dataset, context)
+        accepted = str(context.session.conf.get(expiry.SETTING, ""))
+        expiry.Sources(context.path, accepted).check_new(node)
         row_definitions.check(context.session, node.dataset, context.path(node.dataset.name))
         check_partitioning(node.dataset, context.path(node.dataset.name))
     if node.name in graph.refused:

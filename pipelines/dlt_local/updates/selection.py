@@ -81,8 +81,8 @@ class Selection:
                 fix = f"send it everything again with --full-refresh {named[0].name}"
                 raise DeclarationError("SINK_NOT_REBUILT", message, named[0].dataset.location, fix)
             allowed = [node for node in named if _may_reset(node)]
-            if not allowed:
-                _check_reset(named[0])
+            for node in named if not allowed else filter(_is_made_within, named):
+                _check_reset(node)
             chosen |= {each for node in allowed for each in _made_from(node, by_name)}
         for node in graph.tables:
             if any(str(source) in chosen for source in node.inputs) and node.name not in chosen:
@@ -94,8 +94,13 @@ class Selection:
 def _made_from(node: Node, by_name: Mapping[str, Node]) -> set[str]:
     """A dataset and all that it is made from within the pipeline, up to tables that do not allow a full refresh."""
     inputs = [by_name[str(name)] for name in node.inputs if str(name) in by_name]
-    within = [each for each in inputs if _may_reset(each) and all(flow.inputs for flow in each.flows)]
+    within = [each for each in inputs if _may_reset(each) and _is_made_within(each)]
     return {node.name}.union(*(_made_from(each, by_name) for each in within))
+
+
+def _is_made_within(node: Node) -> bool:
+    """True if the dataset reads nothing outside the pipeline."""
+    return all(flow.inputs for flow in node.flows)
 
 
 def _named(graph: Graph, name: str) -> list[Node]:

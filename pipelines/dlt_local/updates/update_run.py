@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 from dlt_local.declarations.elements import Table, View
 from dlt_local.declarations.registry import Registry
@@ -23,7 +24,7 @@ from dlt_local.observability.report import ReportWriter
 from dlt_local.observability.report.tallies import Tally, TooManyRejects
 from dlt_local.observability.update_events import UpdateEvents
 from dlt_local.spark import jvm
-from dlt_local.updates import accounts, continuous, scheduler, stored_tables, table_maintenance
+from dlt_local.updates import accounts, continuous, expiry, scheduler, stored_tables, table_maintenance
 from dlt_local.updates.continuous import ContinuousMode, CumulativeProgress
 from dlt_local.updates.declaration_changes import changed_queries, refusals
 from dlt_local.updates.definition import PipelineDefinition
@@ -90,6 +91,7 @@ class UpdateRun:
             self._redact.add(*(sink.options for sink in current.registry.sinks.values()))
             self._log.add_hooks(current.registry.hooks)
             selected = self._selection.of(current.graph, pipeline.schema)
+            self._check_anew(current, (*selected.reset, *selected.rebuilt))
             self._reset(selected.reset)
             self._events.defined(selected.run)
             self._give_notices(current, selected)
@@ -97,12 +99,37 @@ class UpdateRun:
             update = self._run_datasets(current, selected, storage)
             self._replace_rebuilt(selected.rebuilt, storage, current, update)
             table_maintenance.maintain(pipeline, current, update, self._events)
-        update = self._accounted(update)
+            update = self._accounted(update)
+            # After the rows of the update have been counted.
+            self._expire(current, update)
         pipeline.progress.end(update.state)
         self._events.ended(update)
         with self._reporting():
             self._report.write(update, update.state, self._notices.given)
         return update
+
+    def _check_anew(self, current: ResolvedPipeline, nodes: Sequence[Node]) -> None:
+        accepted = str(current.catalog.session.conf.get(expiry.SETTING, ""))
+        expiry.Sources(lambda name: self._path(current, name), accepted).check_anew(nodes)
+
+    def _path(self, current: ResolvedPipeline, name: TableName) -> Path:
+        table = current.registry.tables.get(name)
+        return self._pipeline.storage.table(name, private=table is not None and table.private)
+
+    def _expire(self, current: ResolvedPipeline, update: Update) -> None:
+        # A continuous update may have been stopped before its datasets had read everything.
+        if self._mode is not None:
+            return
+        storage = self._pipeline.storage
+        for table in expiry.due(update, storage):
+            try:
+                rows = expiry.delete_expired(current.catalog.session, table, storage)
+            except Exception as error:
+                self._events.maintenance_failed(str(table.name), error)
+            else:
+                if rows:
+                    self._notices.show(f"{table.name}: {rows:,} rows have expired")
+                    self._events.expired(str(table.name), rows)
 
     def _reset(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
