@@ -1,10 +1,11 @@
 """Retention: table properties by which rows expire, and streams that pass over the commits which delete them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
 from cdc import names
+from cdc.debezium.events import event_kinds
 from cdc.spec.model import ConnectorSpec, TableSpec
 
 EXPIRED = "rows.expired"
@@ -35,6 +36,19 @@ def of_silver(*tables: TableSpec) -> Mapping[str, str]:
     return _RESET_ALLOWED if expires else {}
 
 
+def deletions(tables: Iterable[TableSpec], connectors: Iterable[ConnectorSpec]) -> Iterator[str]:
+    """The SQL statements that delete expired records and changes; for a workspace, where no engine does it.
+
+    Not the outcomes of records: only their pipeline can write private tables.
+    """
+    for table in tables:
+        yield from _deletion(names.records_dataset(table), of_records(table))
+        yield from _deletion(names.changes_dataset(table), of_changes(table))
+    for connector in connectors:
+        for kind in event_kinds(connector):
+            yield from _deletion(names.event_records_dataset(connector, kind.name), of_records(connector))
+
+
 def stream(spark: SparkSession, dataset: str) -> DataFrame:
     """The rows of a dataset as a stream that passes over commits which delete or correct rows.
 
@@ -42,6 +56,11 @@ def stream(spark: SparkSession, dataset: str) -> DataFrame:
     without `retention` too, since rows may have expired before the setting was removed.
     """
     return spark.readStream.option("skipChangeCommits", "true").table(dataset)
+
+
+def _deletion(dataset: str, properties: Mapping[str, str]) -> Iterator[str]:
+    if condition := properties.get(EXPIRED):
+        yield f"DELETE FROM {dataset} WHERE {condition}"
 
 
 def _expired(column: str, days: int | None) -> Mapping[str, str]:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from delta.tables import DeltaTable
+from demo import notebook
+from demo import shop as shop_files
 from pyspark.sql import SparkSession
 from tests.support.cdc_pipeline import CdcPipeline
 from tests.support.records import Record, Topic
@@ -109,6 +111,20 @@ def test_a_dataset_that_is_new_is_not_built_from_what_is_left(spark: SparkSessio
         UpdateFailed, match=r"ROWS_EXPIRED(.|\n)*silver\.orders_drift would be built from silver\.orders_dec"
     ):
         shop.update(drift="true")
+
+
+def test_the_notebook_deletes_the_same_in_a_workspace(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = Shop(tmp_path / "kept", spark, SPEC)
+    shop.deliver(OLD)
+    shop.deliver_now(NEW)
+    shop.update()
+    shop.specify(SPEC + KEPT)
+    monkeypatch.chdir(shop.folder)
+    notebook.run(shop_files.CHECKOUT / "notebooks/expire_rows.py", shop.folder / "storage", spark)
+    datasets = ("bronze.orders", "silver.orders_changes", "silver.orders")
+    assert [shop.count(dataset) for dataset in datasets] == [2, 2, 4]
 
 
 SMALL = f"""

@@ -169,6 +169,19 @@ def test_retention_of_the_nearest_file_wins_one_by_one(tmp_path: Path) -> None:
     }
 
 
+def test_a_workspace_deletes_what_is_not_kept(tmp_path: Path) -> None:
+    files = {
+        "connectors/shop.yml": "topic_prefix: p\ntopics: {heartbeat: true}\nretention: {bronze: 1 week}\n",
+        "tables/shop/orders.yml": f"{TABLE}target_schemas: {{bronze: main.raw}}\n",
+    }
+    conf = load_conf(write_conf(tmp_path, files))
+    past = "date_trunc('DAY', current_timestamp()) - INTERVAL 7 DAYS"
+    assert list(retention.deletions(conf.tables, conf.connectors)) == [
+        f"DELETE FROM main.raw.orders WHERE timestamp < {past}",
+        f"DELETE FROM bronze.shop_heartbeats WHERE timestamp < {past}",
+    ]
+
+
 @pytest.mark.parametrize("time", ["0 days", "90", "12 hours", "-1 days", "'90 days ago'"])
 def test_what_is_no_number_of_days_is_a_fault(tmp_path: Path, time: str) -> None:
     (fault,) = one_faulty(tmp_path, f"{TABLE}retention: {{bronze: {time}}}\n").faults
