@@ -18,15 +18,20 @@ def raw():
     return spark.readStream.schema(COLUMNS).json(spark.conf.get("rows"))
 
 def target(name, **given):
-    arguments = {"keys": ["id"], "sequence_by": "at", "stored_as_scd_type": 2, **given}
+    arguments = {"source": "raw", "keys": ["id"], "sequence_by": "at", "stored_as_scd_type": 2, **given}
     dlt.create_streaming_table(name)
-    dlt.create_auto_cdc_flow(target=name, source="raw", **arguments)
+    dlt.create_auto_cdc_flow(target=name, **arguments)
 
 target("keys", keys=KEYS)
 target("type", stored_as_scd_type=TYPE)
 target("sequence", sequence_by=SEQUENCE, stored_as_scd_type=1)
 target("tracked", track_history_column_list=TRACKED)
 target("nulls", ignore_null_updates=NULLS)
+target("nested", source="with_struct", stored_as_scd_type=1)
+
+@dlt.view
+def with_struct():
+    return spark.readStream.table("raw").selectExpr("id", "at", "STRUCT AS both")
 
 dlt.create_sink("out", "delta", {"path": "OUT"})
 
@@ -40,6 +45,7 @@ BEFORE = {
     "SEQUENCE": "'at'",
     "TRACKED": "['name']",
     "NULLS": "False",
+    "STRUCT": "named_struct('name', name, 'other', other)",
 }
 AFTER = {
     "KEYS": "['id', 'other']",
@@ -47,6 +53,7 @@ AFTER = {
     "SEQUENCE": "'cast(at AS BIGINT)'",
     "TRACKED": "['name', 'other']",
     "NULLS": "True",
+    "STRUCT": "named_struct('name', name)",
 }
 REFUSED = {
     "keys": "AUTOCDC_INVALID_STATE.KEY_SCHEMA_DRIFT",
@@ -54,6 +61,7 @@ REFUSED = {
     "sequence": "AUTOCDC_INVALID_STATE.SEQUENCING_TYPE_DRIFT",
     "tracked": "AUTOCDC_INVALID_STATE.TRACK_HISTORY_DRIFT",
     "nulls": "AUTOCDC_INVALID_STATE.IGNORE_NULL_UPDATES_DRIFT",
+    "nested": "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA",
 }
 """Dataset -> the condition of its edit."""
 ROWS = (

@@ -14,7 +14,7 @@ from dlt_local.graph.context import Require, ResolutionContext
 from dlt_local.graph.evaluation import EvaluatedQuery, Evaluator
 from dlt_local.graph.graph import ResolvedFlow
 from dlt_local.graph.query_inputs import Plan
-from dlt_local.graph.validations import check_expectations, check_nested_fields, check_streamed_from
+from dlt_local.graph.validations import check_expectations, check_streamed_from
 from dlt_local.names import END_AT, START_AT
 
 
@@ -114,8 +114,6 @@ class FlowResolver:
         table = self._context.registry.tables.get(flow.target)
         if table is not None:
             check_expectations(table, query.frame)
-        if flow.target in self._context.stored:
-            check_nested_fields(flow, changes, self._context.stored[flow.target])
         return ResolvedFlow(
             flow=flow,
             inputs=query.plan.tables,

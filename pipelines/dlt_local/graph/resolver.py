@@ -17,7 +17,7 @@ from dlt_local.graph.evaluation import Evaluator
 from dlt_local.graph.flow_resolution import FlowResolver
 from dlt_local.graph.graph import Graph, Node, ResolvedFlow
 from dlt_local.graph.schemas import declared_columns, table_schema
-from dlt_local.graph.validations import check_expectations, check_flows, unknown_targets
+from dlt_local.graph.validations import check_expectations, check_flows, check_nested_fields, unknown_targets
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
 
@@ -136,6 +136,9 @@ class _Resolver:
         if stored is not None:
             try:
                 schema = table_schema(table, flows, stored, declared)
+                for flow in flows:
+                    if flow.changes is not None:
+                        check_nested_fields(flow.flow, flow.changes, stored)
             except DeclarationError as conflict:
                 # What the table has stored stops this table only, and what depends on it.
                 self.refused[str(table.name)] = conflict
