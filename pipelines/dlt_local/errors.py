@@ -108,7 +108,8 @@ class JarsNotFetched(SetupError):
             "JARS_NOT_FETCHED",
             "",
             f"the jars of `{configuration}` (ivy.xml) could not be fetched from Maven:\n    {detail}",
-            "check the network, or the Maven mirror that Ivy is configured to use, then try again",
+            "check the network, or the Maven mirror that Ivy is configured to use, then try again:"
+            " python -m dlt_local jars",
         )
 
 
