@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ from dlt_local import create_session
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadFileScheduling
+
+# Tests are many small queries: without Java's optimizing compiler, the profiles that it needs and the verification of
+# classes they take a fifth less time. Processes that tests start inherit it.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:-BytecodeVerificationRemote")
 
 
 @pytest.hookimpl(optionalhook=True)

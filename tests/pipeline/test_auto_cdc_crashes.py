@@ -61,7 +61,15 @@ def _complete(pipeline: HistoryPipeline, batch: int) -> None:
 
 
 def test_kills_on_the_way_of_one_update_after_another(made: Made) -> None:
-    faults = ("cdc.between", "cdc.after:3", "append.after", "cdc.before:2")
+    _killed_one_after_another(made, "cdc.between", "append.after")
+
+
+@pytest.mark.long
+def test_more_kills_on_the_way_of_one_update_after_another(made: Made) -> None:
+    _killed_one_after_another(made, "cdc.between", "cdc.after:3", "append.after", "cdc.before:2")
+
+
+def _killed_one_after_another(made: Made, *faults: str) -> None:
     pipeline = made(len(faults) + 2)
     pipeline.deliver(0)
     pipeline.update()

@@ -30,7 +30,7 @@ from dlt_local.errors import LocalPipelineError
 from dlt_local.flows import incremental_refresh
 
 SEED = int(os.environ.get("AUTO_CDC_SEED") or time.time_ns() % 1_000_000_007)
-HISTORIES = int(os.environ.get("AUTO_CDC_HISTORIES") or 100)
+HISTORIES = int(os.environ.get("AUTO_CDC_HISTORIES") or 60)
 BATCHES = 4
 _AGAIN = (
     f"seed={SEED}; again: AUTO_CDC_SEED={SEED} AUTO_CDC_HISTORIES={HISTORIES} "

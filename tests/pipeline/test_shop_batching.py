@@ -17,7 +17,7 @@ from tests.support.shop_model import captures_until
 from tests.support.shop_pipeline import Shop, StagedShop, Tables, difference, one_by_one, records, split
 
 SEED = int(os.environ.get("SHOP_SEED") or time.time_ns() % 1_000_000_007)
-_UPDATES = 6
+_UPDATES = 3
 
 
 @pytest.fixture(scope="module")
