@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadFileScheduling
 
-# Tests are many small queries: without Java's optimizing compiler, the profiles that it needs and the verification of
-# classes they take a fifth less time. Processes that tests start inherit it.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:-BytecodeVerificationRemote")
+# Tests are many small queries: without Java's optimizing compiler and the profiles that it needs they take a fifth
+# less time. Processes that tests start inherit it.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
 
 
 @pytest.hookimpl(optionalhook=True)
