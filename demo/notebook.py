@@ -5,8 +5,8 @@ python -m demo.notebook [--storage DIR] [--set WIDGET=VALUE] [NOTEBOOK]
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import chdir
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -63,14 +63,21 @@ def run(notebook: Path, storage: Path, spark: SparkSession, given: Mapping[str, 
     if unknown := widgets.given.keys() - set(known := re.findall(r"widgets\.\w+\(\"(\w+)\", \"", text)):
         message = f"{notebook.name} has no widget {', '.join(sorted(unknown))}; it has {', '.join(known) or 'none'}"
         raise click.BadParameter(message)
+    with tables_of(storage, spark) as session, chdir(notebook.parent):
+        names = {"spark": session, "dbutils": SimpleNamespace(widgets=widgets)}
+        exec(compile(text, str(notebook), "exec"), names)
+
+
+@contextmanager
+def tables_of(storage: Path, spark: SparkSession) -> Iterator[SparkSession]:
+    """A session, for the duration of a block, that finds the storage's tables by name."""
     with tempfile.TemporaryDirectory() as folder:
         session = isolated_session(spark, {}, Path(folder))
-        with active(session), chdir(notebook.parent):
+        with active(session):
             catalog = Catalog(session, "default", Path(folder))
             for table in sorted((storage / "tables").glob("*/*")):
                 catalog.register_table(TableName(table.parent.name, table.name), table)
-            names = {"spark": session, "dbutils": SimpleNamespace(widgets=widgets)}
-            exec(compile(text, str(notebook), "exec"), names)
+            yield session
             catalog.clear()
 
 
