@@ -27,6 +27,8 @@ from dlt_local.cli.main import main as engine
 
 GUIDE = "own-connector.md"
 ROUNDS = [CAPTURES / "1-snapshot.jsonl", CAPTURES / "2-round.jsonl"]
+NAMED = IN_PRODUCTION | {"operators": "operators", "alert_email": "operators@example.com"}
+"""Values of the bundle's variables without the demo's name."""
 SHIPPED = ("databricks.yml", "bundles", "conf", "notebooks", "pipelines", "tools")
 
 
@@ -132,7 +134,7 @@ def test_the_commands_say_what_the_guide_says(reader: Reader) -> None:
 @pytest.mark.parametrize("target", ["dev", "staging", "prod", "local"])
 def test_the_bundle_is_the_demos_with_another_name(reader: Reader, target: str) -> None:
     own, demos = (
-        read_bundle(folder, target, {} if target == "local" else IN_PRODUCTION, "ada@example.com")
+        read_bundle(folder, target, {} if target == "local" else NAMED, "ada@example.com")
         for folder in (reader.folder, ROOT)
     )
     renamed = json.dumps(deployment(demos)).replace(str(ROOT), str(reader.folder)).replace("shop", "sales")
