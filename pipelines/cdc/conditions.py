@@ -72,6 +72,8 @@ RUNS: Mapping[RunCondition, str] = {
     RunCondition.BAD_SCHEMA_SETTING: "Write `SCHEMA`, or `CATALOG.SCHEMA`; the layers are bronze, silver and gold.",
     RunCondition.BAD_GAPS_SETTING: "Write `true`, `false`, or the least number of missing offsets that counts.",
     RunCondition.BAD_REPLAY_NAME: "Write a name that no earlier replay had, such as `after_the_fix_of_orders`.",
+    RunCondition.COLUMNS_NOT_COMPARABLE: "Select the column under its name at the source or in gold, or name it in"
+    " `leave_out`.",
     RunCondition.NOT_A_RECORD: "Repair or remove the line, or move the file out of the capture folder, then run again.",
     RunCondition.NOT_A_CAPTURE: "Capture records with `kcat -C -J -e -t TOPIC -b BROKER > records.jsonl`.",
     RunCondition.NOT_A_CONNECTOR_CONFIG: "Give the JSON that Kafka Connect returns for the connector.",

@@ -73,6 +73,7 @@ class RunCondition(Enum):
     BAD_SCHEMA_SETTING = "`cdc.schemas.<layer>` is not the name of a schema, or is of no layer"
     BAD_GAPS_SETTING = "`cdc.gaps` is neither true, nor false, nor a number of offsets"
     BAD_REPLAY_NAME = "`cdc.replay_rejects` is not a name of letters, digits and underscores"
+    COLUMNS_NOT_COMPARABLE = "the rows to compare with gold lack columns of the table's spec"
     NOT_A_RECORD = "a line of a capture file is not a record as `kcat -C -J` prints it"
     NOT_A_CAPTURE = "a file given to `scaffold` or `check --records` is not a capture"
     NOT_A_CONNECTOR_CONFIG = "a file given to `check-connector` is not a connector's configuration"

@@ -12,6 +12,7 @@ PROGRAM = """
 import json, sys
 from pyspark.sql import SparkSession
 from cdc import changes, decode, rejects, sequence
+from cdc.reconcile import RANGE, REASON, by_range, differences, in_ranges, sides, summary
 from tests.support.records import Topic, frame
 from tests.support.tables import table
 
@@ -26,11 +27,16 @@ decoded = decode(frame(spark, records), orders)
 found = changes(decoded, orders).select("*", sequence(orders).alias("sequence")).orderBy("_offset")
 shown = found.selectExpr("id", "cast(total as string)", "cast(at as string)", "t", "hex(b)", "_unknown['new']")
 print(json.dumps([list(row) for row in shown.collect()] + [[row.reason for row in rejects(decoded, orders).collect()]]))
+compared = table({"id": "int not null", "total": "decimal(9,2)"})
+source = spark.createDataFrame([("1", "9.5"), ("20001", "1")], "id string, total string")
+both = sides(source, source.where("id = '1'"), compared)
+differing = [each[RANGE] for each in summary(by_range(both)).first().differing]
+print(json.dumps([differing, [row[REASON] for row in differences(in_ranges(both, differing)).collect()]]))
 spark.stop()
 """
 
 
-def test_a_connect_session_decodes_the_same() -> None:
+def test_a_connect_session_decodes_and_reconciles_the_same() -> None:
     paths = f"import sys; sys.path[:0] = [{str(ROOT / 'pipelines')!r}, {str(ROOT)!r}]\n"
     # With this variable pyspark lets the server choose a free port; otherwise it is always 15002.
     environment = {**os.environ, "SPARK_TESTING": "1"}
@@ -39,7 +45,9 @@ def test_a_connect_session_decodes_the_same() -> None:
     )
     assert run.returncode == 0, run.stderr[-3000:]
     row = '[1, "0.0000001123", "2018-07-13 11:23:45.340123", "10:23:45.6789012", "00FF10", "5"]'
-    assert run.stdout.strip().splitlines()[-1] == f'[{row}, {row}, ["WRONG_TYPE"]]'
+    decoded, reconciled = run.stdout.strip().splitlines()[-2:]
+    assert decoded == f'[{row}, {row}, ["WRONG_TYPE"]]'
+    assert reconciled == '[[20000], ["missing in gold"]]'
 
 
 def test_decoding_uses_nothing_that_only_a_classic_session_has() -> None:

@@ -1,11 +1,13 @@
 """Position of a change: the sequence is never null and orders changes as the server did."""
 
 from dataclasses import replace
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType
 from tests.support.records import Record, Topic, frame, lsn
 from tests.support.tables import table
 
@@ -57,6 +59,19 @@ def test_a_later_incarnation_sorts_after_every_lsn_of_an_earlier_one(spark: Spar
     second = changes(decode(frame(spark, [orders.create(id=1).at("1:0:1")]), later), later)
     both = first.unionByName(second).withColumn("sequence", sequence(ORDERS)).orderBy("sequence")
     assert [row._incarnation for row in both.collect()] == [0, 1]
+
+
+@pytest.mark.parametrize(("restores", "incarnation"), [((), 3), ((-1, 0, 1), 5), ((1, 2), 3)], ids=str)
+def test_a_record_has_the_incarnation_of_its_timestamp_whenever_it_is_decoded(
+    spark: SparkSession, restores: tuple[int, ...], incarnation: int
+) -> None:
+    """Seconds of restores before (or after) the record, whose timestamp is the same in each of these records."""
+    recorded = frame(spark, [orders.create(id=1)]).collect()[0].timestamp
+    moments = tuple(recorded.astimezone(UTC) + timedelta(seconds=second) for second in restores)
+    restored = replace(ORDERS, connector=replace(ORDERS.connector, incarnation=3, restored_at=moments))
+    found = changes(decode(frame(spark, [orders.create(id=1)]), restored), restored)
+    assert found.schema["_incarnation"].dataType == IntegerType()
+    assert [row._incarnation for row in found.collect()] == [incarnation]
 
 
 def test_a_redelivered_record_has_the_same_sequence(spark: SparkSession) -> None:

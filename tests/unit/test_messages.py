@@ -15,12 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 from tests.support.bundle_folder import SMALLEST, write_bundle
 from tests.support.messages import check_message
+from tests.support.tables import table
 from tests.unit.test_auto_cdc_integrity import FIRST, NAME, SECOND, apply, commit
 from tests.unit.test_cli_drawing import node
 
 from cdc.connector_check import Config
 from cdc.credentials import SecretNotReadable
 from cdc.gaps import BadGapsSetting
+from cdc.reconcile import ColumnsNotComparable
 from cdc.records import BadKafkaOptions, UnknownSource
 from cdc.replay import BadReplay
 from cdc.spec.captures import captured_records
@@ -467,6 +469,9 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "BAD_SCHEMA_SETTING": lambda _: schemas_from_options(["cdc.schemas.glod=marts"]),
     "BAD_GAPS_SETTING": raising(BadGapsSetting("yes")),
     "BAD_REPLAY_NAME": raising(BadReplay("after the fix")),
+    "COLUMNS_NOT_COMPARABLE": raising(
+        ColumnsNotComparable(table({"id": "int"}), ["status", "photo"], ["id", "Statuss", "total"])
+    ),
     "NOT_A_CAPTURE": other_capture,
     "NOT_A_CONNECTOR_CONFIG": other_config,
 }

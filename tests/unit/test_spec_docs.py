@@ -58,6 +58,7 @@ def test_a_connectors_defaults_are_the_schemas() -> None:
         for name, field in schema("connector")["properties"].items()
         if name not in ("topic_prefix", "topics", "target_schemas", "table_properties", "retention", *POLICIES)
     }
+    assert list(built_in.restored_at) == of_schema.pop("restored_at")
     assert {name: getattr(built_in, name) for name in of_schema} == of_schema
     schemas = field_schema("connector", ("target_schemas",))["properties"]
     assert vars(built_in.target_schemas) == {layer: part["default"] for layer, part in schemas.items()}

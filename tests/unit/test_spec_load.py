@@ -1,6 +1,7 @@
 """A conf folder becomes TableSpecs with every default filled in."""
 
 import ast
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,7 @@ def test_every_field_of_a_connector_is_read(tmp_path: Path) -> None:
     connector = """\
         topic_prefix: till
         incarnation: 2
+        restored_at: [2026-05-01T12:00:00Z]
         within_transaction: arrival
         time_precision_mode: isostring
         decimal_handling_mode: string
@@ -124,6 +126,7 @@ def test_every_field_of_a_connector_is_read(tmp_path: Path) -> None:
         name="shop",
         topic_prefix="till",
         incarnation=2,
+        restored_at=(datetime(2026, 5, 1, 12, tzinfo=UTC),),
         within_transaction="arrival",
         time_precision_mode="isostring",
         decimal_handling_mode="string",

@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
+from cdc.errors import Condition
 from cdc.spec.document import Document
 from cdc.spec.layers import TableProperties, TargetSchemas, target_schemas_in
 from cdc.spec.model import ConnectorSpec
 from cdc.spec.policies import POLICIES, check_zone, policies_in
-from cdc.spec.reading import Reading
+from cdc.spec.reading import Fault, Reading
 from cdc.spec.retention import Retention
 from cdc.spec.table_properties import check_properties, properties_in
 
-_NOT_PLAIN = (*POLICIES, "topics", "target_schemas", "table_properties", "retention")
+_RESTORED_AT = "restored_at"
+_NOT_PLAIN = (*POLICIES, _RESTORED_AT, "topics", "target_schemas", "table_properties", "retention")
 """Fields of the file that are not fields of the spec, or have another form there."""
 
 
@@ -51,6 +54,7 @@ def read_connector(
         deployed: layer -> schema, as the pipeline's configuration sets them.
     """
     check_zone(reading, reading.data)
+    _check_moments(reading)
     schemas = TargetSchemas()
     for place in (target_schemas_in(defaults), target_schemas_in(reading.data), deployed):
         schemas = schemas.over(place)
@@ -79,6 +83,7 @@ def _spec(name: str, data: Mapping[str, Any], of_datasets: Mapping[str, Any]) ->
     return ConnectorSpec(
         name,
         **plain,
+        restored_at=tuple(sorted(map(datetime.fromisoformat, data.get(_RESTORED_AT, ())))),
         schema_changes_topic=_topic(topics.get("schema_changes"), prefix),
         transactions_topic=_topic(topics.get("transactions"), f"{prefix}.transaction"),
         heartbeat_topic=_topic(topics.get("heartbeat"), f"__debezium-heartbeat.{prefix}"),
@@ -86,6 +91,17 @@ def _spec(name: str, data: Mapping[str, Any], of_datasets: Mapping[str, Any]) ->
         signals_topic=topics.get("signals"),
         **of_datasets,
     )
+
+
+def _check_moments(reading: Reading) -> None:
+    """Report a moment of the right form that no calendar has."""
+    for number, text in enumerate(reading.data.get(_RESTORED_AT, ())):
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            detail = f"`{_RESTORED_AT}` has `{text}`, a moment that no calendar has"
+            fix = "write a date and time in UTC, such as 2026-05-01T12:00:00Z."
+            reading.report(Fault(Condition.BAD_VALUE, (_RESTORED_AT, number), detail, fix, value=text))
 
 
 def _topic(stated: str | bool | None, default_name: str) -> str | None:

@@ -1,6 +1,7 @@
 """Table and connector specs as frozen values: checked, with every default filled in."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from cdc.errors import CdcError
@@ -104,6 +105,8 @@ class ConnectorSpec:
     kind: str = "sqlserver"
     incarnation: int = 0
     """Incremented by hand after a restore or failover of the database; the first field of every sequence."""
+    restored_at: tuple[datetime, ...] = ()
+    """Moments of restores and failovers: records from each moment on have the next incarnation."""
     within_transaction: WithinTransaction = "auto"
     """What orders the changes inside a transaction: their log positions, the connector's count of the
     transaction's events, or the offset; auto: the count where there is one, else the log positions."""

@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import ClassVar
 
 from pyspark.sql import Column
@@ -103,11 +105,14 @@ class Position(ABC):
         return (names.INCARNATION, self.transaction, *change, names.OPERATION, names.COMMITTED_AT)
 
     def values(self, source: Column, op: Column, total_order: Column) -> Mapping[str, Column]:
-        """The position's columns by name, from ``source``, the operation and the connector's count."""
+        """The position's columns by name, from ``source``, the operation and the connector's count.
+
+        The frame has the record's timestamp as ``_recorded_at``.
+        """
         counted = {names.TOTAL_ORDER: self._transaction_order(total_order, source)} if self._reads_count else {}
         return {
             **counted,
-            names.INCARNATION: F.lit(self.connector.incarnation),
+            names.INCARNATION: self._incarnation(),
             **self.log_values(source),
             names.OPERATION: self.operation_rank(op),
             names.COMMITTED_AT: instant_of_millis(source.getField(COMMIT_TIME_FIELD)),
@@ -122,6 +127,12 @@ class Position(ABC):
             unreadable(names.COMMITTED_AT, f"source.{COMMIT_TIME_FIELD}", commit_time),
             *counted,
         )
+
+    def _incarnation(self) -> Column:
+        """By the record's timestamp, so that a rebuild, which decodes it again, gives it the same one."""
+        recorded, first = F.col(names.RECORDED_AT), F.lit(self.connector.incarnation)
+        restores = (F.when(recorded >= F.lit(moment), 1).otherwise(0) for moment in self.connector.restored_at)
+        return reduce(add, restores, first)
 
     @property
     def _reads_count(self) -> bool:

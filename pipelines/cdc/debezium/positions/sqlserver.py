@@ -40,8 +40,8 @@ class SqlServerPosition(Position):
     )
     backwards = Finding(
         "lsn_backwards",
-        "changes with a lower commit LSN than a change that had arrived before; after a restore of the database raise"
-        " `incarnation`",
+        "changes with a lower commit LSN than a change that had arrived before; after a restore of the database set"
+        " `restored_at`",
     )
 
     def log_values(self, source: Column) -> Mapping[str, Column]:
