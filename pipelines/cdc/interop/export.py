@@ -146,10 +146,12 @@ def _transformation(table: TableSpec) -> Row:
 
 def _rules(table: TableSpec) -> Row:
     """The data quality rules of bronze, by what happens to a row that violates one."""
+    # Of an append-only table, what does not meet the filter is no change.
+    row_filter = None if table.append_only else table.filter
     found: dict[str, dict[str, str]] = {"expect": dict([texts.NO_REJECT])}
     for action, key in texts.KEYS.items():
         for name, condition in table.expected(action).items():
-            found.setdefault(key, {})[name] = texts.rule(condition, action, table.filter)
+            found.setdefault(key, {})[name] = texts.rule(condition, action, row_filter)
     return found
 
 

@@ -67,7 +67,7 @@ def take_over(onboarding: Onboarding, flow: Part, source: str, topic: str) -> Im
         row_filter=how.row_filter,
         comment=flow.text("silver_table_comment") or flow.text("bronze_table_comment"),
         cluster_by=tuple(columns.source(texts.column_name(name)) for name in flow.texts("silver_cluster_by")),
-        tombstone_seconds=int(tombstones) if tombstones and tombstones.isdecimal() else None,
+        tombstone_seconds=int(tombstones) if how.key and tombstones and tombstones.isdecimal() else None,
         properties={layer: stated for layer, stated in properties.items() if stated},
         renames=columns.renames,
         excluded=how.excluded,
