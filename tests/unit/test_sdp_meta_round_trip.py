@@ -108,7 +108,6 @@ def kept(table: TableSpec) -> dict[str, Any]:
         "schemas": (table.target_schemas.bronze, table.target_schemas.silver),
         "properties": (table.table_properties.of("bronze"), table.table_properties.of("silver")),
         "prefix": table.connector.topic_prefix,
-        "within_transaction": table.connector.within_transaction,
     }
 
 
@@ -133,17 +132,22 @@ def test_an_export_imported_again_gives_the_same_tables(tmp_path: Path, seed: in
     left_out = {table.source for table in before if table not in exported}
     assert set(re.findall(r"TABLE_NOT_EXPORTED .* table (\S+)", said)) == left_out, f"seed={seed}"
     assert status == (1 if left_out else 0)
+    if not exported:
+        return
     (tmp_path / "changes.jsonl").write_text(schema_changes(before), encoding="utf-8")
 
     back = tmp_path / "back"
-    status, _, said = run("import", "sdp-meta", onboarding, "--connector", "shop", "--conf", back)
+    # A topic of another name does not tell the connector's prefix, nor a table without versions their order.
+    told = any(table.topic.startswith(("shopserver.", "a.b.")) for table in exported)
+    prefix = () if told else ("--topic-prefix", exported[0].connector.topic_prefix)
+    status, _, said = run("import", "sdp-meta", onboarding, "--connector", "shop", "--conf", back, *prefix)
     assert status == 0, f"seed={seed}\n{said}"
     options = [option for table in exported for option in ("--table", table.source)]
-    if options:
-        capture = ("--capture", tmp_path / "changes.jsonl")
-        status, shown, said = run("scaffold", "--update", "--connector", "shop", *capture, "--conf", back, *options)
-        assert status == 0, f"seed={seed}\n{shown}{said}"
-        conf_again = read_conf(back, checks=[check_sql])
-        assert conf_again.faults == (), f"seed={seed}"
-        by_source = {table.source: kept(table) for table in conf_again.tables}
-        assert by_source == {table.source: kept(table) for table in exported}, f"seed={seed}"
+    capture = ("--capture", tmp_path / "changes.jsonl")
+    status, shown, said = run("scaffold", "--update", "--connector", "shop", *capture, "--conf", back, *options)
+    assert status == 0, f"seed={seed}\n{shown}{said}"
+    again = read_conf(back, checks=[check_sql])
+    assert again.faults == (), f"seed={seed}"
+    assert {table.source: kept(table) for table in again.tables} == {table.source: kept(table) for table in exported}
+    if any(table.key for table in exported):
+        assert again.connectors[0].within_transaction == exported[0].connector.within_transaction, f"seed={seed}"

@@ -1,7 +1,7 @@
 """sdp-meta's `cdc_apply_changes` as key, history, filter and order of a table spec."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cdc import names
@@ -53,31 +53,34 @@ def applied(changes: Part, columns: Selected) -> Applied:
     """
     if not changes.data:
         return Applied()
-    changes.misspelt(_FIELDS)
+    meant = changes.misspelt(_FIELDS)
     for name, fix in _FIELDS.items():
         if fix and changes.data.get(name) not in (None, "", [], False):
             changes.lost(name, f"`{name}` has no counterpart in a table spec", fix)
     sequence = changes.texts("sequence_by")
     return Applied(
-        key=_key(changes, columns),
-        history=_history(changes, columns),
+        key=_key(changes, columns, meant),
+        history=_history(changes, columns, meant),
         row_filter=_filter(changes),
         excluded=_excluded(changes, columns, sequence),
         within_transaction=_within_transaction(changes, sequence),
     )
 
 
-def _key(changes: Part, columns: Selected) -> tuple[str, ...]:
+def _key(changes: Part, columns: Selected, meant: Collection[str]) -> tuple[str, ...]:
     keys = tuple(dict.fromkeys(columns.source(texts.column_name(name)) for name in changes.texts("keys")))
-    if not keys:
+    if not keys and "keys" not in meant:
         detail = "`keys` is missing: which columns identify a row?"
         changes.report(Condition.MISSING_FIELD, ("keys",), detail, 'add `"keys": ["id"]`.')
     return keys
 
 
-def _history(changes: Part, columns: Selected) -> bool | Mapping[str, list[str]]:
+def _history(changes: Part, columns: Selected, meant: Collection[str]) -> bool | Mapping[str, list[str]]:
     kind = changes.text("scd_type")
-    if kind not in ("1", "2"):
+    if kind is None and "scd_type" not in {*changes.data, *meant}:
+        detail = "`scd_type` is missing: are versions kept?"
+        changes.report(Condition.MISSING_FIELD, ("scd_type",), detail, 'add `"scd_type": "2"` for history, or `"1"`.')
+    elif kind not in ("1", "2", None):
         detail = f"`scd_type` is `{shown_value(kind)}`; expected 1 or 2"
         changes.report(
             Condition.BAD_VALUE, ("scd_type",), detail, 'write `"scd_type": "2"` for history, `"1"` without.'
@@ -96,10 +99,10 @@ def _history(changes: Part, columns: Selected) -> bool | Mapping[str, list[str]]
 def _filter(changes: Part) -> str | None:
     removal = (changes.text("apply_as_deletes") or "").strip()
     found = texts.filter_of(removal)
-    if not removal:
+    if "apply_as_deletes" not in changes.data:
         fix = "nothing, if there are no deletes; `deletes: soft` keeps deleted rows."
         changes.lost((), "there is no `apply_as_deletes`; here a delete removes its row", fix)
-    elif found is None and not _IS_DELETE.fullmatch(removal):
+    elif removal and found is None and not _IS_DELETE.fullmatch(removal):
         fix = "add `filter:` to the table spec for what removes a row besides."
         changes.lost(
             "apply_as_deletes", f"`{shown_value(removal)}` is more than a delete; only deletes remove rows", fix

@@ -8,7 +8,7 @@ from cdc.errors import Condition, Diagnostic, RunCondition, in_reading_order
 from cdc.interop.imported import Imported, connector_yaml, table_yaml
 from cdc.interop.onboarding import Onboarding, Part
 from cdc.interop.sources import Topics, connector_of, own_topic, source_of, topic
-from cdc.interop.take_over import LAYERS, take_over
+from cdc.interop.take_over import LAYERS, known_fields, take_over
 from cdc.spec.layers import TargetSchemas
 from cdc.spec.model import ConnectorSpec
 
@@ -44,7 +44,8 @@ Table = tuple[Part, Imported]
 
 def import_specs(onboarding: Onboarding, asked: Asked) -> Import:
     """The specs of all data flows that read a table's topic."""
-    reading = [(flow, found) for flow in onboarding.flows if (found := topic(flow))]
+    fields = [field for env in onboarding.envs for field in known_fields(env)]
+    reading = [(flow, found) for flow in onboarding.flows if (found := topic(flow, flow.misspelt(fields)))]
     of_existing = asked.existing.topic_prefix if asked.existing else None
     known = replace(asked.topics, prefix=asked.topics.prefix or of_existing)
     connector = asked.existing or connector_of(asked.connector, reading, known)
@@ -53,6 +54,9 @@ def import_specs(onboarding: Onboarding, asked: Asked) -> Import:
         for flow, of_flow in reading
         if (source := source_of(flow, of_flow, connector, known))
     ]
+    if tables and not connector.topic_prefix:
+        detail = "no topic tells the connector's `topic_prefix`: none ends with the name of its table"
+        tables[0][0].report(Condition.MISSING_FIELD, ("source_details",), detail, "add `--topic-prefix PREFIX`.")
     _check_names(tables)
     connector = _with_order(connector, tables, is_new=asked.existing is None)
     files = dict(_files(connector, [table for _, table in tables], is_new=asked.existing is None)) if tables else {}

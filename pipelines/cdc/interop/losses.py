@@ -37,6 +37,9 @@ def losses(conf: Conf, tables: Iterable[ReadTable]) -> Iterator[Diagnostic]:
     readings = [each.reading for each in conf.read_connectors if each.name in connectors]
     for reading in [*([conf.defaults] if conf.defaults else []), *readings]:
         yield from map(reading.diagnostic, (*_of_fields(reading, reading.data), *_of_gold(reading)))
+    for reading in readings:
+        if "within_transaction" in reading.data and not any(table.spec.key for table in exported if table.spec):
+            yield reading.diagnostic(_only_decoded(("within_transaction",), "`within_transaction`"))
     for table in exported:
         yield from map(table.reading.diagnostic, _of_table(table))
 

@@ -1,5 +1,6 @@
 """sdp-meta's onboarding file and those that it refers to, as values with their places."""
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,10 +25,9 @@ class Part:
     data: Mapping[str, Any]
 
     def report(self, condition: Condition | RunCondition, at: str | ValuePath, detail: str, fix: str) -> None:
-        """A fault at a field; of those named as a warning, a warning."""
+        """Report a fault at a field; that something is not imported is a warning."""
         path = (at,) if isinstance(at, str) else at
         value = self._value(path)
-        warns = condition is RunCondition.NOT_IMPORTED
         self.reading.report(
             Fault(
                 condition,
@@ -36,7 +36,7 @@ class Part:
                 fix,
                 value=None if isinstance(value, dict | list) else value,
                 of_key=bool(path),
-                severity="warning" if warns else "error",
+                severity="warning" if condition is RunCondition.NOT_IMPORTED else "error",
             )
         )
 
@@ -69,13 +69,16 @@ class Part:
             self._wrong_kind(name, "a mapping")
         return Part(self.reading, (*self.path, name), value if isinstance(value, dict) else {})
 
-    def misspelt(self, known: Iterable[str]) -> None:
-        """Report the fields that are not known: as faults where one was probably meant, else as not taken over."""
-        names = list(known)
+    def misspelt(self, known: Iterable[str]) -> frozenset[str]:
+        """Report the fields that are not known: as faults where one was probably meant, else as not taken over.
+
+        Returns the fields that were meant: they are not missing.
+        """
+        names, meant = list(known), set()
         for name in self.data:
             if name in names:
                 continue
-            if near := near_match(name, [each for each in names if each not in self.data]):
+            if near := probably(name, [each for each in names if each not in self.data]):
                 fault = Fault(
                     Condition.UNKNOWN_FIELD,
                     (*self.path, name),
@@ -86,8 +89,10 @@ class Part:
                     of_key=True,
                 )
                 self.reading.report(fault)
+                meant.add(near)
             else:
                 self.lost(name, f"`{name}` is not known here", "see whether a table spec can say the same.")
+        return frozenset(meant)
 
     def _wrong_kind(self, name: str, expected: str) -> None:
         detail = f"`{name}` is `{shown_value(self.data[name])}`; expected {expected}"
@@ -100,6 +105,19 @@ class Part:
         return value
 
 
+def probably(name: str, known: Iterable[str]) -> str | None:
+    """The field that was meant by a misspelt one; None if it may be one of a later version of sdp-meta.
+
+    >>> probably("bronze_tabel", ["bronze_table", "silver_table"]), probably("bronze_tags", ["bronze_table"])
+    ('bronze_table', None)
+    """
+    # Without the layer, which every other field begins with.
+    layer = next((each for each in ("bronze_", "silver_") if name.startswith(each)), "")
+    rests = {each.removeprefix(layer): each for each in known if each.startswith(layer)}
+    close = difflib.get_close_matches(name.removeprefix(layer), rests, n=1, cutoff=0.8)
+    return rests[close[0]] if close else None
+
+
 @dataclass
 class Onboarding:
     """An onboarding file."""
@@ -107,6 +125,8 @@ class Onboarding:
     file: Path
     env: str
     """The suffix of the keys that differ by environment."""
+    envs: tuple[str, ...]
+    """All of those in the file."""
     flows: tuple[Part, ...]
     faults: list[Diagnostic]
     """Those of the files as such; the flows' own are in their readings."""
@@ -120,7 +140,7 @@ class Onboarding:
         path = self._found(stated) if stated else None
         if stated and path is None:
             detail = f"`{name}` is `{stated}`, which is neither there nor beside {self.file.name}"
-            flow.report(RunCondition.FILE_NOT_FOUND, name, detail, f"copy the file to {self.file.parent.as_posix()}/.")
+            flow.report(RunCondition.FILE_NOT_FOUND, name, detail, f"copy the file beside {self.file.name}.")
         if path is None:
             return None
         if path not in self._documents:
@@ -156,7 +176,7 @@ def read_onboarding(file: Path, env: str | None) -> Onboarding:
     if document.readable and (len(envs) != 1 if env is None else env not in envs):
         whole.report(_no_env(env, envs))
     _check_ids(flows)
-    return Onboarding(file, env or next(iter(envs), ""), tuple(flows), faults)
+    return Onboarding(file, env or next(iter(envs), ""), tuple(envs), tuple(flows), faults)
 
 
 def _flow(document: Document, index: int, row: Mapping[str, Any]) -> Part:

@@ -1,15 +1,17 @@
 """Source tables by their topics: what a data flow reads, and the connector whose topics these are."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from cdc.errors import Condition, RunCondition
-from cdc.interop.onboarding import Part
+from cdc.interop.onboarding import Part, probably
 from cdc.spec.connector import topic_of
 from cdc.spec.model import ConnectorSpec
 from cdc.spec.topics import PATTERNS
 
+SUBSCRIBE, EVENT_HUB = "subscribe", "eventhub.name"
+"""The fields that name the topic."""
 _HOW = 'write `"source_system": "database.schema.table"` into the data flow, or give `--topic-prefix`.'
 
 
@@ -22,20 +24,29 @@ class Topics:
     """Of topics that do not name it, as those of 1.x connectors."""
 
 
-def topic(flow: Part) -> str | None:
-    """The one topic that a data flow reads; None if it reads something else, which is reported."""
+def topic(flow: Part, meant: Collection[str]) -> str | None:
+    """The one topic that a data flow reads; None if it reads something else, which is reported.
+
+    Args:
+        flow: the data flow.
+        meant: fields of it that are reported as misspelt.
+    """
     stated = flow.text("source_format")
     details = flow.part("source_details")
     if stated is None:
-        _missing(flow, "source_format", '`"source_format": "kafka"`')
+        if "source_format" not in meant:
+            _missing(flow, "source_format", '`"source_format": "kafka"`')
         return None
-    fields = {"kafka": "subscribe", "eventhub": "eventhub.name"}
+    fields = {"kafka": SUBSCRIBE, "eventhub": EVENT_HUB}
     if stated.lower() not in fields:
         detail = f"left out: it reads `{stated}`, and not the changes of a table from Kafka"
         flow.report(RunCondition.TABLE_NOT_IMPORTED, "source_format", detail, "keep this data flow in sdp-meta.")
         return None
     name = fields[stated.lower()]
+    meant = details.misspelt([name, *(each for each in details.data if not probably(each, [name]))])
     topics = details.texts(name)
+    if not topics and name in meant:
+        return None
     if not topics:
         _missing(details, name, f'`"{name}": "shopserver.shop.dbo.orders"`')
         return None
@@ -57,26 +68,39 @@ def connector_of(name: str, flows: Iterable[tuple[Part, str]], known: Topics) ->
 
 def source_of(flow: Part, of_flow: str, connector: ConnectorSpec, known: Topics) -> str | None:
     """The source table of a flow; None if nothing tells it, or if it is of another connector, which is reported."""
+    prefix = f"{connector.topic_prefix}."
     if stated := _stated(flow):
-        return stated
-    parts = of_flow.removeprefix(f"{connector.topic_prefix}.").split(".")
-    if of_flow.startswith(f"{connector.topic_prefix}.") and connector.topic_prefix:
-        if len(parts) == 3:
-            return ".".join(parts)
-        if len(parts) == 2 and known.database:
-            return ".".join([known.database, *parts])
-        if len(parts) == 2:
-            detail = f"the topic `{of_flow}` does not name the database"
-            flow.report(Condition.BAD_TABLE_NAME, ("source_details",), detail, "add `--database NAME`.")
-            return None
-    elif known.prefix or connector.topic_prefix:
-        detail = f"left out: the topic `{of_flow}` is not of the connector with the prefix `{connector.topic_prefix}`"
-        fix = "import each connector on its own, with `--connector` and `--topic-prefix`."
-        flow.report(RunCondition.TABLE_NOT_IMPORTED, ("source_details",), detail, fix)
+        other = _form(flow, of_flow, Topics())
+        if topic_of(connector, stated) == of_flow or other is None or f"{other[0]}." == prefix:
+            return stated
+    elif connector.topic_prefix and of_flow.startswith(prefix):
+        return _by_topic(flow, of_flow, of_flow.removeprefix(prefix).split("."), known)
+    elif not connector.topic_prefix:
+        _unknown_source(flow, of_flow)
         return None
+    detail = f"left out: the topic `{of_flow}` is not of the connector with the prefix `{connector.topic_prefix}`"
+    fix = "import each connector on its own, with `--connector` and `--topic-prefix`."
+    flow.report(RunCondition.TABLE_NOT_IMPORTED, ("source_details",), detail, fix)
+    return None
+
+
+def _by_topic(flow: Part, of_flow: str, parts: list[str], known: Topics) -> str | None:
+    """The source table that the rest of a topic names, behind the connector's prefix."""
+    if len(parts) == 3:
+        return ".".join(parts)
+    if len(parts) != 2:
+        _unknown_source(flow, of_flow)
+        return None
+    if known.database:
+        return ".".join([known.database, *parts])
+    detail = f"the topic `{of_flow}` does not name the database"
+    flow.report(Condition.BAD_TABLE_NAME, ("source_details",), detail, "add `--database NAME`.")
+    return None
+
+
+def _unknown_source(flow: Part, of_flow: str) -> None:
     detail = f"the topic `{of_flow}` does not tell the source table: database, schema and table"
     flow.report(Condition.BAD_TABLE_NAME, ("source_details",), detail, _HOW)
-    return None
 
 
 def own_topic(of_flow: str, source: str, connector: ConnectorSpec) -> str | None:

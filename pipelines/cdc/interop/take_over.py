@@ -8,12 +8,11 @@ from cdc.interop import texts
 from cdc.interop.apply_changes import Applied, applied
 from cdc.interop.export import NO_RESET, TOMBSTONES
 from cdc.interop.imported import Imported
-from cdc.interop.kafka import READER_DEFAULTS
 from cdc.interop.onboarding import Onboarding, Part
 from cdc.interop.rules import expectations
+from cdc.interop.settings import report_kafka
 from cdc.interop.transformations import Selected, selected
 from cdc.spec.schema import field_schema
-from cdc.spec.secrets import looks_secret, names_secret
 
 LAYERS = ("bronze", "silver")
 _SOURCE_FILE = "declare it in a source file of your own beside bronze/, silver/ and gold/."
@@ -74,7 +73,7 @@ def take_over(onboarding: Onboarding, flow: Part, source: str, topic: str) -> Im
         within_transaction=how.within_transaction,
     )
     _report_losses(flow, env, table)
-    _report_kafka(onboarding, flow)
+    report_kafka(onboarding, flow, LAYERS)
     return table
 
 
@@ -137,7 +136,6 @@ def _properties(stated: Part) -> Mapping[str, str]:
 
 
 def _report_losses(flow: Part, env: str, table: Imported) -> None:
-    flow.misspelt(known_fields(env))
     own = _own_quarantine(flow, table)
     for layer in LAYERS:
         for pattern, fix in _LOST.items():
@@ -153,23 +151,3 @@ def _report_losses(flow: Part, env: str, table: Imported) -> None:
 def _own_quarantine(flow: Part, table: Imported) -> bool:
     """True if the quarantine is the one of an export, whose rows become rejects again."""
     return flow.data.get("bronze_quarantine_table") == f"{table.name}{texts.QUARANTINE}"
-
-
-def _report_kafka(onboarding: Onboarding, flow: Part) -> None:
-    """Settings for Kafka belong to a pipeline's configuration; each is reported once, and secrets are not shown."""
-    details = flow.part("source_details")
-    options = [flow.part(f"{layer}_reader_options") for layer in LAYERS]
-    for part in (details, *options):
-        for name, value in part.data.items():
-            known = name in ("subscribe", "eventhub.name") if part is details else READER_DEFAULTS.get(name) == value
-            if not known and (name, str(value)) not in onboarding.settings:
-                onboarding.settings.add((name, str(value)))
-                _to_configuration(part, name)
-
-
-def _to_configuration(part: Part, name: str) -> None:
-    value = part.data[name]
-    setting = f"cdc.kafka.{name.removeprefix('kafka.')}"
-    shown = "{{secrets/SCOPE/KEY}}" if names_secret(name) or looks_secret(str(value)) else value
-    detail = f"`{name}` is a setting of the pipeline, not of a table"
-    part.lost(name, detail, f"set `{setting}: {shown}` in the pipeline's configuration.")

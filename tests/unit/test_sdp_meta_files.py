@@ -1,0 +1,134 @@
+"""Files of sdp-meta, exported and imported, with everything that is said of what they cannot take.
+
+A case is a file of sdp_meta/: why it matters, the command, the files that it reads, those that it writes, and what it
+prints on stderr. `UPDATE_GOLDEN=1 pytest tests/unit/test_sdp_meta_files.py` rewrites the last two; review their diff.
+"""
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from tests.support.conf_folder import write_conf
+
+from cdc.__main__ import cdc
+
+CASES = {path.stem: path for path in sorted((Path(__file__).parent / "sdp_meta").glob("*.txt"))}
+WRITTEN, REPORTED = "=== written\n", "=== reported\n"
+FILE = re.compile(r"^--- (\S+)\n(.*?)(?=^--- |\Z)", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^run: (.*) -> (\d)$", re.MULTILINE)
+ORDERS = "table: shop.dbo.orders\nkey: [id]\ncolumns: {id: int, total: int}\n"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cdc, [str(each) for each in arguments], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_files_and_messages_word_for_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    case = CASES[name].read_text(encoding="utf-8")
+    given, _, expected = case.partition(WRITTEN)
+    command = COMMAND.search(given)
+    assert command
+    for path, text in FILE.findall(given):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    result = run(*shlex.split(command[1]))
+    new = sorted(path for path in tmp_path.glob("out/**/*") if path.is_file())
+    files = "".join(f"--- {path.relative_to(tmp_path)}\n{path.read_text(encoding='utf-8')}" for path in new)
+    found = f"{files}{REPORTED}{result.stderr}"
+    if os.environ.get("UPDATE_GOLDEN"):
+        CASES[name].write_text(f"{given}{WRITTEN}{found}", encoding="utf-8")
+        expected = found
+    assert found == expected
+    assert str(result.exit_code) == command[2]
+
+
+def test_json_and_yaml_say_the_same(tmp_path: Path) -> None:
+    quality = "expectations: {low: {condition: total < 9, action: quarantine}}\n"
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": ORDERS + quality})
+    for form in ("json", "yaml"):
+        where = ("--write", tmp_path / form, "--read-from", "/Volumes/main/shop/sdp")
+        assert run("export", "sdp-meta", conf, *where, "--format", form).exit_code == 0
+    for name in ("onboarding", "expectations/shop_orders"):
+        of_json = json.loads((tmp_path / f"json/{name}.json").read_text(encoding="utf-8"))
+        of_yaml = yaml.safe_load((tmp_path / f"yaml/{name}.yml").read_text(encoding="utf-8"))
+        assert json.dumps(of_json).replace(".json", ".yml") == json.dumps(of_yaml).replace(".json", ".yml")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        'sasl.jaas.config=PlainLoginModule required username="u" password="hunter2";',
+        "ssl.keystore.password=hunter2",
+        "ssl.key.password=hunter2",
+        "client.id=password=hunter2",
+    ],
+)
+def test_an_export_writes_no_secret(tmp_path: Path, setting: str) -> None:
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": ORDERS})
+    result = run("export", "sdp-meta", conf, "--write", tmp_path / "out", "--kafka", setting)
+    option = f"kafka.{setting.partition('=')[0]}"
+    text = (tmp_path / "out/onboarding.json").read_text(encoding="utf-8")
+    assert "hunter2" not in text + result.output + result.stderr
+    assert json.loads(text)[0]["bronze_reader_options"][option] == f"<{option}>"
+    assert f"SECRET_NOT_WRITTEN  --kafka {setting.partition('=')[0]}" in result.stderr
+
+
+def test_secrets_that_sdp_meta_reads_itself_are_named_by_scope_and_key(tmp_path: Path) -> None:
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": ORDERS})
+    settings = {
+        "bootstrap.servers": "{{secrets/kafka/servers}}",
+        "security.protocol": "SSL",
+        "ssl.truststore.location": "/Volumes/main/shop/trust.jks",
+        "ssl.truststore.password": "{{secrets/kafka/trust}}",
+        "ssl.truststore.type": "JKS",
+    }
+    options = [part for name, value in settings.items() for part in ("--kafka", f"{name}={value}")]
+    result = run("export", "sdp-meta", conf, "--write", tmp_path / "out", *options)
+    (row,) = json.loads((tmp_path / "out/onboarding.json").read_text(encoding="utf-8"))
+    assert row["source_details"] == {
+        "subscribe": "shopserver.shop.dbo.orders",
+        "kafka_source_servers_secrets_scope_name": "kafka",
+        "kafka_source_servers_secrets_scope_key": "servers",
+        "kafka.ssl.truststore.location": "/Volumes/main/shop/trust.jks",
+        "kafka.ssl.truststore.secrets.scope": "kafka",
+        "kafka.ssl.truststore.secrets.key": "trust",
+    }
+    assert row["bronze_reader_options"].keys() == {
+        *("startingOffsets", "failOnDataLoss", "kafka.security.protocol", "kafka.ssl.truststore.type"),
+    }
+    assert "SECRET_NOT_WRITTEN" not in result.stderr
+
+
+def test_an_unknown_setting_for_kafka_is_refused(tmp_path: Path) -> None:
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": ORDERS})
+    result = run("export", "sdp-meta", conf, "--write", tmp_path / "out", "--kafka", "bootstrap.server=kafka:9092")
+    assert result.exit_code == 1
+    assert "(did you mean `cdc.kafka.bootstrap.servers`?)" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_faulty_conf_folder_is_not_exported(tmp_path: Path) -> None:
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": ORDERS.replace("[id]", "[ident]")})
+    result = run("export", "sdp-meta", conf, "--write", tmp_path / "out")
+    assert (result.exit_code, (tmp_path / "out").exists()) == (1, False)
+    assert "UNKNOWN_KEY_COLUMN" in result.stderr
+
+
+def test_an_import_keeps_files_and_follows_the_connector_that_is_there(tmp_path: Path) -> None:
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": ORDERS})
+    assert run("export", "sdp-meta", conf, "--write", tmp_path / "out").exit_code == 0
+    connector = "topic_prefix: shopserver\nwithin_transaction: lsn\n"
+    there = write_conf(tmp_path / "there", {"connectors/shop.yml": connector})
+    onboarding = tmp_path / "out/onboarding.json"
+    first = run("import", "sdp-meta", onboarding, "--connector", "shop", "--conf", there)
+    assert "its sequence is that of `within_transaction: auto`; the connector's is `lsn`" in first.stderr
+    assert (there / "connectors/shop.yml").read_text(encoding="utf-8") == connector
+    again = run("import", "sdp-meta", onboarding, "--connector", "shop", "--conf", there)
+    assert [line.split()[0] for line in again.stdout.splitlines()] == ["kept", "next:"]
