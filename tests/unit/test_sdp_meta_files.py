@@ -132,3 +132,75 @@ def test_an_import_keeps_files_and_follows_the_connector_that_is_there(tmp_path:
     assert (there / "connectors/shop.yml").read_text(encoding="utf-8") == connector
     again = run("import", "sdp-meta", onboarding, "--connector", "shop", "--conf", there)
     assert [line.split()[0] for line in again.stdout.splitlines()] == ["kept", "next:"]
+
+
+def flow(topic: str, **fields: object) -> dict[str, object]:
+    """A data flow, in the forms of hand-written files."""
+    name = topic.rpartition(".")[2]
+    source = {"source_format": "kafka", "source_details": {"subscribe": topic}}
+    return {"data_flow_id": name, **source, "bronze_database_dev": "bronze", "bronze_table": name, **fields}
+
+
+def imported(folder: Path, flows: list[dict[str, object]], *options: str) -> tuple[Result, dict[str, str]]:
+    """The result of an import, and the conf folder's files."""
+    (folder / "onboarding.json").write_text(json.dumps(flows), encoding="utf-8")
+    conf = folder / "conf"
+    result = run("import", "sdp-meta", folder / "onboarding.json", "--connector", "shop", "--conf", conf, *options)
+    return result, {path.stem: path.read_text(encoding="utf-8") for path in conf.rglob("*.yml")}
+
+
+def test_tables_of_another_connector_are_left_out(tmp_path: Path) -> None:
+    files = {
+        "connectors/shop.yml": "topic_prefix: shopserver",
+        "connectors/crm.yml": "topic_prefix: crmserver",
+        "tables/shop/orders.yml": ORDERS,
+        "tables/shop/lines.yml": ORDERS.replace("orders", "lines"),
+        "tables/crm/people.yml": ORDERS.replace("orders", "people"),
+    }
+    assert run("export", "sdp-meta", write_conf(tmp_path / "both", files), "--write", tmp_path / "out").exit_code == 0
+    onboarding, there = tmp_path / "out/onboarding.json", ("--conf", tmp_path / "conf")
+    first = run("import", "sdp-meta", onboarding, "--connector", "shop", *there)
+    assert first.exit_code == 1
+    assert "left out: the topic `crmserver.shop.dbo.people` is not of the connector with the prefix `shopserver`" in (
+        first.stderr
+    )
+    run("import", "sdp-meta", onboarding, "--connector", "crm", "--topic-prefix", "crmserver", *there)
+    found = sorted(str(path.relative_to(tmp_path / "conf")) for path in (tmp_path / "conf").rglob("*.yml"))
+    assert found == sorted(files)
+
+
+def test_one_of_several_environments_is_imported(tmp_path: Path) -> None:
+    both = flow("s.shop.dbo.orders", bronze_database_prod="lake")
+    asked, _ = imported(tmp_path, [both])
+    assert "which environment? the file has dev, prod\n  fix: name one of them: `--env dev`." in asked.stderr
+    wrong, files = imported(tmp_path, [both], "--env", "prd")
+    assert "there is no environment `prd`; the file has dev, prod (did you mean `prod`?)" in wrong.stderr
+    assert files == {}
+    right, files = imported(tmp_path, [both], "--env", "prod")
+    assert (right.exit_code, right.stderr) == (0, "")
+    assert "target_schemas: {bronze: lake}" in files["shop"]
+
+
+def test_topics_of_1x_connectors_need_the_database(tmp_path: Path) -> None:
+    asked, _ = imported(tmp_path, [flow("s.dbo.orders")])
+    assert "the topic `s.dbo.orders` does not name the database\n  fix: add `--database NAME`." in asked.stderr
+    _, files = imported(tmp_path, [flow("s.dbo.orders")], "--database", "shop")
+    assert files["orders"].splitlines()[1] == "table: shop.dbo.orders"
+    assert 'topic_pattern: "{prefix}.{schema}.{table}"' in files["shop"]
+
+
+def test_a_file_that_is_copied_beside_the_other_is_found(tmp_path: Path) -> None:
+    rules = flow("s.shop.dbo.orders", bronze_data_quality_expectations_json_dev="/Volumes/main/shop/dqe/orders.json")
+    missing, files = imported(tmp_path, [rules])
+    assert (missing.exit_code, files) == (1, {})
+    (tmp_path / "orders.json").write_text('{"expect": {"paid": "total > 0"}}', encoding="utf-8")
+    found, files = imported(tmp_path, [rules])
+    assert (found.exit_code, "paid: total > 0" in files["orders"]) == (0, True)
+
+
+def test_an_imported_folder_lacks_columns_only(tmp_path: Path) -> None:
+    changes = {"keys": ["id"], "sequence_by": "ts_ms", "scd_type": "1", "apply_as_deletes": "op = 'd'"}
+    imported(tmp_path, [flow("s.shop.dbo.orders", silver_cdc_apply_changes=changes), flow("s.shop.dbo.log")])
+    checked = json.loads(run("check", tmp_path / "conf", "--format", "json").stdout)
+    faults = [(each["condition"], each["detail"]) for each in checked["faults"] if each["severity"] == "error"]
+    assert faults == [("BAD_VALUE", "`columns` is an empty mapping")] * 2

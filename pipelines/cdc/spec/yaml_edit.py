@@ -41,7 +41,7 @@ class YamlText:
             return self._written_out(name).with_type(name, written)
         column = self._node("columns", name)
         if isinstance(column, yaml.MappingNode) and "type" not in [key.value for key, _ in column.value]:
-            return self._with_first(column, f"type: {flow(written)}")
+            return self._with_first(column, f"type: {flow(written) if column.flow_style else written}")
         stated = column if isinstance(column, yaml.ScalarNode) else self._node("columns", name, "type")
         in_flow = column.flow_style if isinstance(column, yaml.MappingNode) else self._mapping("columns").flow_style
         edited = self._replace(stated, flow(written) if in_flow else written)
