@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 from pathlib import Path
+from random import Random
 
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from click.testing import CliRunner, Result
 from tests.support.conf_folder import write_conf
 
 from cdc.__main__ import cdc
+from cdc.spec.load import read_conf
 
 CASES = {path.stem: path for path in sorted((Path(__file__).parent / "sdp_meta").glob("*.txt"))}
 WRITTEN, REPORTED = "=== written\n", "=== reported\n"
@@ -204,3 +206,30 @@ def test_an_imported_folder_lacks_columns_only(tmp_path: Path) -> None:
     checked = json.loads(run("check", tmp_path / "conf", "--format", "json").stdout)
     faults = [(each["condition"], each["detail"]) for each in checked["faults"] if each["severity"] == "error"]
     assert faults == [("BAD_VALUE", "`columns` is an empty mapping")] * 2
+
+
+ODD = ["", "null", "7", "true", "[]", "{}", "[[1]]", '{"a": [1]}', '"', '"x"', "1e400", '"`"', "\t", "é", ",", "}"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_files_are_reported_and_never_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    random = Random(seed)
+    given = CASES[random.choice(["import_foreign", "import_faults"])].read_text(encoding="utf-8").partition(WRITTEN)[0]
+    for path, text in FILE.findall(given):
+        damaged = text
+        for _ in range(random.choice([0, 1, 1, 4])):
+            # A whole value, or any part of the text.
+            values = [found.span(1) for found in re.finditer(r':\s*("[^"\n]*"|\[[^\]\n]*\]|\w+)', damaged)]
+            start, end = random.choice([*values, (random.randrange(len(damaged)),) * 2])
+            damaged = damaged[:start] + random.choice(ODD) + damaged[end + random.choice([0, 0, 3]) :]
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(damaged, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    (onboarding,) = Path("in").glob("onboarding.*")
+    result = run("import", "sdp-meta", onboarding, "--connector", "shop", "--conf", "conf")
+    written = sorted(Path("conf").rglob("*.yml"))
+    assert written or result.exit_code == 1, f"seed={seed}"
+    assert not (written and "nothing is written" in result.stderr), f"seed={seed}"
+    # What an import writes can be read, whatever it was made of.
+    conditions = {fault.condition.name for fault in read_conf("conf").faults} if written else set()
+    assert not conditions & {"BROKEN_YAML", "UNKNOWN_FIELD", "WRONG_KIND", "DUPLICATE_YAML_KEY"}, f"seed={seed}"

@@ -54,7 +54,7 @@ class Export:
 def export(conf: Conf, wanted: Wanted) -> Export:
     """The tables of a conf folder without faults, as data flows of sdp-meta."""
     left_out = why_left_out(conf.read)
-    read = [table for table in conf.read if table.spec and str(table.reading.table) not in left_out]
+    read = [table for table in conf.read if table.spec and table.reading.document.file not in left_out]
     tables = tuple(table.spec for table in read if table.spec)
     kafka = kafka_source(wanted.kafka)
     files: dict[str, str] = {}

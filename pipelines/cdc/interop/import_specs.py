@@ -44,6 +44,8 @@ Table = tuple[Part, Imported]
 
 def import_specs(onboarding: Onboarding, asked: Asked) -> Import:
     """The specs of all data flows that read a table's topic."""
+    if not onboarding.env:
+        return Import({}, in_reading_order(onboarding.faults))
     fields = [field for env in onboarding.envs for field in known_fields(env)]
     reading = [(flow, found) for flow in onboarding.flows if (found := topic(flow, flow.misspelt(fields)))]
     of_existing = asked.existing.topic_prefix if asked.existing else None

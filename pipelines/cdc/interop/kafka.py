@@ -43,7 +43,7 @@ def kafka_source(settings: Mapping[str, str]) -> KafkaSource:
     """
     details, left = dict(_details(settings)), dict(settings)
     found: list[Diagnostic] = []
-    if _SERVERS not in settings:
+    if not any(name.startswith(("kafka.bootstrap", "kafka_source_servers")) for name in details):
         details["kafka.bootstrap.servers"] = placeholder("kafka.bootstrap.servers")
         found.append(_no_servers())
     for name in settings:
@@ -72,7 +72,7 @@ def _details(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if servers and (secret := _REFERENCE.fullmatch(servers.strip())):
         yield "kafka_source_servers_secrets_scope_name", secret[1]
         yield "kafka_source_servers_secrets_scope_key", secret[2]
-    elif servers:
+    elif servers and not looks_secret(servers):
         yield "kafka.bootstrap.servers", servers
     for store in _STORES:
         location, password = settings.get(f"{store}.location"), settings.get(f"{store}.password", "")

@@ -45,16 +45,14 @@ def losses(conf: Conf, tables: Iterable[ReadTable]) -> Iterator[Diagnostic]:
 
 
 def why_left_out(tables: Iterable[ReadTable]) -> Mapping[str, Diagnostic]:
-    """Source table -> why sdp-meta would make other rows of it than we do."""
+    """File of a table -> why sdp-meta would make other rows of it than we do."""
     found: dict[str, Diagnostic] = {}
     first_with: dict[str, TableSpec] = {}
     for table in tables:
         if table.spec:
-            silver = silver_table(table.spec)
-            first = first_with.setdefault(silver, table.spec)
-            faults = [*_other_rows(table.spec), *_same_name(table.spec, silver, first)]
-            if faults:
-                found[table.spec.source] = table.reading.diagnostic(faults[0])
+            fault = next(_other_rows(table.spec), None) or _same_name(table.spec, first_with)
+            if fault:
+                found[table.reading.document.file] = table.reading.diagnostic(fault)
     return found
 
 
@@ -76,10 +74,13 @@ def _other_rows(table: TableSpec) -> Iterator[Fault]:
         yield _left_out(("key",), detail, "give the column such a name with `rename:`.", bad[0])
 
 
-def _same_name(table: TableSpec, silver: str, first: TableSpec) -> Iterator[Fault]:
-    if first is not table:
-        detail = f"`{first.source}` has a table `{silver}` in silver too; sdp-meta knows transformations by this name"
-        yield _left_out(("name",), detail, "give one of the two another `name:`.", silver)
+def _same_name(table: TableSpec, first_with: dict[str, TableSpec]) -> Fault | None:
+    silver = silver_table(table)
+    first = first_with.setdefault(silver, table)
+    if first is table:
+        return None
+    detail = f"`{first.source}` has a table `{silver}` in silver too; sdp-meta knows transformations by this name"
+    return _left_out(("name",), detail, "give one of the two another `name:`.", silver)
 
 
 def _of_table(table: ReadTable) -> Iterator[Fault]:

@@ -126,7 +126,7 @@ def _properties(stated: Part) -> Mapping[str, str]:
     """Table properties, without those that the pipeline sets itself."""
     found: dict[str, str] = {}
     for name, value in stated.data.items():
-        if name in (TOMBSTONES, NO_RESET):
+        if name == NO_RESET or (name == TOMBSTONES and str(value).isdecimal()):
             continue
         if name.lower().startswith(("rows.", "report.", "pipelines.")) or isinstance(value, dict | list | None):
             stated.lost(name, f"`{name}` is not a property that a table spec can set", "see docs/table-spec.md.")
