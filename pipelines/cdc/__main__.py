@@ -3,13 +3,14 @@
 import click
 
 from cdc.connector_check.command import check_connector
+from cdc.interop.command import export_group, import_group
 from cdc.plan.command import plan
 from cdc.spec.check_command import check
 from cdc.spec.commands import reference, schemas
 from cdc.spec.scaffold_command import scaffold
 from cdc.spec.show_command import show
 
-COMMANDS = (check, check_connector, plan, show, scaffold, schemas, reference)
+COMMANDS = (check, check_connector, plan, show, scaffold, export_group, import_group, schemas, reference)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -77,6 +77,14 @@ RUNS: Mapping[RunCondition, str] = {
     RunCondition.NOT_A_RECORD: "Repair or remove the line, or move the file out of the capture folder, then run again.",
     RunCondition.NOT_A_CAPTURE: "Capture records with `kcat -C -J -e -t TOPIC -b BROKER > records.jsonl`.",
     RunCondition.NOT_A_CONNECTOR_CONFIG: "Give the JSON that Kafka Connect returns for the connector.",
+    RunCondition.UNKNOWN_DATA_FLOW: 'Name its source table: `decode_bronze(tables, flows={"100": "shop.dbo.orders"})`.',
+    RunCondition.TABLE_NOT_EXPORTED: "Keep the table in this pipeline, or change the spec as the message says.",
+    RunCondition.NOT_EXPORTED: "See in docs/guides/sdp-meta.md what becomes of it; the other tool works without.",
+    RunCondition.SECRET_NOT_WRITTEN: "Use a service credential, or put the secret in where only the pipeline reads it.",
+    RunCondition.TABLE_NOT_IMPORTED: "Keep the data flow in sdp-meta.",
+    RunCondition.NOT_IMPORTED: "Write what the message says into the spec or the pipeline's configuration, if you need"
+    " it.",
+    RunCondition.FILE_NOT_FOUND: "Copy the file beside the onboarding file, then import again.",
 }
 """Errors of a run or a command -> what to do."""
 

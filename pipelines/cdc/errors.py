@@ -64,7 +64,7 @@ class Condition(Enum):
 
 
 class RunCondition(Enum):
-    """Everything else for which a run or a command of `python -m cdc` stops; the value states when."""
+    """Everything else that stops a run or a command of `python -m cdc`, or that it warns of; the value states when."""
 
     UNKNOWN_SOURCE = "`cdc.source` is not set, or is neither `kafka` nor `capture:<folder>`"
     BAD_KAFKA_OPTIONS = "`cdc.kafka.options` is not a JSON object of strings"
@@ -77,6 +77,15 @@ class RunCondition(Enum):
     NOT_A_RECORD = "a line of a capture file is not a record as `kcat -C -J` prints it"
     NOT_A_CAPTURE = "a file given to `scaffold` or `check --records` is not a capture"
     NOT_A_CONNECTOR_CONFIG = "a file given to `check-connector` is not a connector's configuration"
+    UNKNOWN_DATA_FLOW = (
+        "sdp-meta calls a function of `cdc.interop.sdp_meta` for a data flow that no table spec describes"
+    )
+    TABLE_NOT_EXPORTED = "a table is left out of an export: sdp-meta would make other rows of it"
+    NOT_EXPORTED = "warning: sdp-meta's files have no place for something that a spec says"
+    SECRET_NOT_WRITTEN = "warning: an exported file has a placeholder in place of a secret"
+    TABLE_NOT_IMPORTED = "a data flow is left out of an import: it does not read the changes of one table from Kafka"
+    NOT_IMPORTED = "warning: a table spec has no place for something that sdp-meta's files say"
+    FILE_NOT_FOUND = "a file that an onboarding file refers to is not where it says, nor beside it"
 
 
 @dataclass(frozen=True, order=True)
@@ -94,9 +103,9 @@ class Location:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One fault of a conf folder."""
+    """One fault of a conf folder, or of files that are exported or imported."""
 
-    condition: Condition
+    condition: Condition | RunCondition
     location: Location
     detail: str
     """One sentence with the faulty value and the valid alternatives."""

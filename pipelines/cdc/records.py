@@ -33,7 +33,7 @@ _CAPTURE_FILES = {
 _TIMESTAMP_TYPES = {"create": 0, "logappend": 1}
 _NO_TIMESTAMP_TYPE = -1
 
-_CONSUMER_SETTINGS = (
+CLIENT_SETTINGS = (
     "bootstrap.servers",
     "security.protocol",
     "sasl.mechanism",
@@ -74,7 +74,7 @@ _READER_SETTINGS = (
     "databricks.serviceCredential",
 )
 """Settings of Spark's Kafka reader, likewise."""
-KAFKA_SETTINGS = (*_CONSUMER_SETTINGS, *_READER_SETTINGS)
+KAFKA_SETTINGS = (*CLIENT_SETTINGS, *_READER_SETTINGS)
 
 _KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
 _KAFKA_FIXED = {"includeHeaders": "true"}
@@ -146,7 +146,7 @@ def kafka_options(spark: SparkSession, secrets: SecretReader | None = None) -> M
     secrets are replaced where there is a reader of them, and classes of Kafka's client renamed where
     ``cdc.kafka.shaded`` is true.
     """
-    client = {f"kafka.{name}": spark.conf.get(f"cdc.kafka.{name}", None) for name in _CONSUMER_SETTINGS}
+    client = {f"kafka.{name}": spark.conf.get(f"cdc.kafka.{name}", None) for name in CLIENT_SETTINGS}
     reader = {name: spark.conf.get(f"cdc.kafka.{name}", None) for name in _READER_SETTINGS}
     configured = {name: value for name, value in (client | reader).items() if value is not None}
     given = {name: with_secrets(value, secrets) for name, value in (configured | _other_options(spark)).items()}

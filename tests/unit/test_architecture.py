@@ -57,6 +57,7 @@ NOT_IN_CDC = {"pyspark.pipelines", "delta", "dlt"}
 COMMAND_LINE = {
     "cdc/__main__.py",
     "cdc/connector_check/command.py",
+    "cdc/interop/command.py",
     "cdc/plan/command.py",
     "cdc/spec/check_command.py",
     "cdc/spec/commands.py",

@@ -19,9 +19,11 @@ from tests.support.tables import table
 from tests.unit.test_auto_cdc_integrity import FIRST, NAME, SECOND, apply, commit
 from tests.unit.test_cli_drawing import node
 
+from cdc.__main__ import cdc as cdc_commands
 from cdc.connector_check import Config
 from cdc.credentials import SecretNotReadable
 from cdc.gaps import BadGapsSetting
+from cdc.interop.sdp_meta import UnknownDataFlow
 from cdc.reconcile import ColumnsNotComparable
 from cdc.records import BadKafkaOptions, UnknownSource
 from cdc.replay import BadReplay
@@ -405,6 +407,29 @@ def table_gone(folder: Path) -> None:
     check_target(target.name, target.table, target.state.ledger())
 
 
+SPEC = "table: shop.dbo.orders\nkey: [id]\ndeletes: soft\ncolumns: {id: int}\n"
+HARD = {"conf/tables/shop/orders.yml": SPEC.replace("deletes: soft\n", "")}
+DATA_FLOW = """\
+[{"data_flow_id": "1", "source_format": "kafka", "source_details": {"subscribe": "shopserver.shop.dbo.orders"},
+  "bronze_database_dev": "bronze", "bronze_table": "orders"}]
+"""
+
+
+def reported(condition: str, files: Mapping[str, str], *options: str) -> Callable[[Path], object]:
+    """The message of an export of the conf folder, or of an import of the onboarding file, among these files."""
+
+    def check(folder: Path) -> None:
+        for name, text in {"conf/connectors/shop.yml": "topic_prefix: shopserver\n", **files}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        way = "import onboarding.json --connector shop" if "onboarding.json" in files else "export conf --write out"
+        command, *arguments = way.split()
+        result = CliRunner().invoke(cdc_commands, [command, "sdp-meta", *arguments, *options])
+        raise ValueError(next(each for each in result.stderr.split("\n\n") if each.startswith(f"{condition}  ")))
+
+    return check
+
+
 RAISED: Mapping[str, Callable[[Path], object]] = {
     "JAVA_MISSING": raising(JavaMissing.from_absence(None)),
     "JARS_NOT_FETCHED": raising(JarsNotFetched("spark", "UNRESOLVED DEPENDENCY: io.delta#delta-spark_2.13;4.4.0")),
@@ -474,6 +499,16 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     ),
     "NOT_A_CAPTURE": other_capture,
     "NOT_A_CONNECTOR_CONFIG": other_config,
+    "UNKNOWN_DATA_FLOW": raising(UnknownDataFlow("shop_order", ["shop_orders", "shop_customers"])),
+    "TABLE_NOT_EXPORTED": reported("TABLE_NOT_EXPORTED", {"conf/tables/shop/orders.yml": SPEC}),
+    "NOT_EXPORTED": reported("NOT_EXPORTED", HARD, "--kafka", "bootstrap.servers=kafka:9092"),
+    "SECRET_NOT_WRITTEN": reported("SECRET_NOT_WRITTEN", HARD, "--kafka", "sasl.jaas.config=password=hunter2"),
+    "TABLE_NOT_IMPORTED": reported("TABLE_NOT_IMPORTED", {"onboarding.json": DATA_FLOW.replace("kafka", "delta")}),
+    "NOT_IMPORTED": reported("NOT_IMPORTED", {"onboarding.json": DATA_FLOW.replace("}]", ', "bronze_sinks": [1]}]')}),
+    "FILE_NOT_FOUND": reported(
+        "FILE_NOT_FOUND",
+        {"onboarding.json": DATA_FLOW.replace("}]", ', "silver_transformation_json_dev": "/Volumes/silver.json"}]')},
+    ),
 }
 """Condition -> what raises it, given a folder."""
 

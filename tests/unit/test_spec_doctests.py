@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the spec's modules hold."""
+"""The examples in the docstrings of the modules for specs and other tools' files hold."""
 
 import doctest
 import importlib
@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
-FILES = [PIPELINES / "cdc/errors.py", PIPELINES / "cdc/settings.py", *sorted((PIPELINES / "cdc/spec").glob("*.py"))]
+FOLDERS = (PIPELINES / "cdc/spec", PIPELINES / "cdc/interop")
+FILES = [
+    *(PIPELINES / "cdc/errors.py", PIPELINES / "cdc/settings.py"),
+    *(file for folder in FOLDERS for file in sorted(folder.glob("*.py"))),
+]
 WITH_EXAMPLES = [file.relative_to(PIPELINES) for file in FILES if ">>> " in file.read_text(encoding="utf-8")]
 
 

@@ -158,7 +158,10 @@ def test_a_compressed_capture_is_read_as_a_pipeline_reads_it(tmp_path: Path) -> 
     assert scaffold(tmp_path / "day=1" / "c.jsonl.gz").output == found.output
 
 
-@pytest.mark.parametrize("content", [gzip.compress(b"{}")[:-4], gzip.compress(b"{}")[:4] + b"xx", b"{}"])
+_GZIP = gzip.compress(b"{}")
+
+
+@pytest.mark.parametrize("content", [_GZIP[:-4], _GZIP[:4] + b"xx", b"{}"], ids=["cut", "overwritten", "plain"])
 def test_a_damaged_compressed_capture_is_told_so(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "c.jsonl.gz").write_bytes(content)
     found = scaffold(tmp_path)

@@ -28,7 +28,8 @@ class Document:
     key_places: Mapping[ValuePath, Location] = field(default_factory=dict)
     """Where the key of each value starts."""
     readable: bool = False
-    """True if the file is a YAML mapping; if False, ``data`` is empty and a fault is reported."""
+    """True if the file is a YAML mapping, or a list where one is wanted; if False, ``data`` is empty and a fault is
+    reported."""
     text: str = field(default="", repr=False)
     """The file's content."""
 
@@ -47,8 +48,15 @@ class Document:
         return self.places.get((), Location(self.file))
 
 
-def read_document(path: Path, shown_as: str, faults: list[Diagnostic]) -> Document:
-    """Read one YAML 1.2 file; YAML errors are added to ``faults``."""
+def read_document(path: Path, shown_as: str, faults: list[Diagnostic], list_as: str | None = None) -> Document:
+    """Read one YAML 1.2 file; YAML errors are added to ``faults``.
+
+    Args:
+        path: the file.
+        shown_as: its path in messages.
+        faults: those found so far.
+        list_as: for a file that is a list: the field of the document's data that has it.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -59,11 +67,11 @@ def read_document(path: Path, shown_as: str, faults: list[Diagnostic]) -> Docume
     except YAMLError as error:
         faults.append(_broken(shown_as, text, error))
         return Document(shown_as)
-    if not isinstance(node, MappingNode):
-        faults.append(_not_a_mapping(shown_as, node))
+    if not isinstance(node, SequenceNode if list_as else MappingNode):
+        faults.append(_not_a_list(shown_as, node) if list_as else _not_a_mapping(shown_as, node))
         return Document(shown_as)
     composition = _Composition(shown_as, text, faults)
-    values = composition.value(node, ())
+    values = {list_as: composition.value(node, (list_as,))} if list_as else composition.value(node, ())
     return Document(shown_as, values, composition.places, composition.key_places, readable=True, text=text)
 
 
@@ -165,3 +173,13 @@ def _not_a_mapping(file: str, node: Node | None) -> Diagnostic:
     location = Location(file, node.start_mark.line + 1, node.start_mark.column + 1)
     fix = "write one `field: value` per line, without dashes; a file describes one table or one connector."
     return Diagnostic(Condition.WRONG_KIND, location, f"the file contains {kind} instead of a mapping", fix)
+
+
+def _not_a_list(file: str, node: Node | None) -> Diagnostic:
+    if node is None:
+        return Diagnostic(Condition.EMPTY_FILE, Location(file), "the file is empty", "write a list of mappings.")
+    kind = "a mapping" if isinstance(node, MappingNode) else "a single value"
+    location = Location(file, node.start_mark.line + 1, node.start_mark.column + 1)
+    return Diagnostic(
+        Condition.WRONG_KIND, location, f"the file contains {kind} instead of a list", "put it in brackets: `[...]`."
+    )

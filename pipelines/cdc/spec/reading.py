@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cdc.errors import Condition, Diagnostic, Location
+from cdc.errors import Condition, Diagnostic, Location, RunCondition
 from cdc.spec.document import Document, ValuePath
 from cdc.spec.secrets import looks_secret
 
@@ -13,7 +13,7 @@ from cdc.spec.secrets import looks_secret
 class Fault:
     """One fault of a file, by the path of the value."""
 
-    condition: Condition
+    condition: Condition | RunCondition
     path: ValuePath
     detail: str
     """One sentence with the faulty value and the valid alternatives."""

@@ -1,8 +1,9 @@
 """The command `python -m cdc scaffold`."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from cdc.errors import CdcError, near_match
 from cdc.spec.captures import NotACapture, captured_records
 from cdc.spec.difference_kinds import Change
 from cdc.spec.differences import Difference, differences
+from cdc.spec.document import read_document
 from cdc.spec.evidence import Evidence, evidence
+from cdc.spec.fill import filled
+from cdc.spec.folder import find_files
 from cdc.spec.load import Conf, read_conf
 from cdc.spec.reading import listed
 from cdc.spec.report import counted
@@ -95,6 +99,8 @@ def _generate(found: Evidence, asked: Options) -> None:
 
 
 def _compare(found: Evidence, asked: Options) -> None:
+    if asked.update:
+        _fill(found, asked)
     conf = read_conf(asked.conf, asked.connector)
     if conf.faults:
         faults = "\n\n".join(map(str, conf.faults))
@@ -111,6 +117,16 @@ def _compare(found: Evidence, asked: Options) -> None:
     elif not asked.update:
         click.echo(f"{counted(len(differing), 'difference')} between the source and {asked.conf}")
     sys.exit(1 if differing else 0)
+
+
+def _fill(found: Evidence, asked: Options) -> None:
+    """Describe the columns of specs that have none yet; with faults as they are, they could not be compared."""
+    described = {table.source: table for table in found.tables if _is_wanted(table.source, asked.wanted)}
+    for file in find_files(asked.conf, asked.connector).tables.get(asked.connector, ()):
+        data = read_document(file, file.as_posix(), []).data
+        table = described.get(str(data.get("table")))
+        if table and _rewrite(file, partial(filled, data=data, table=table)):
+            click.echo(f"updated {file}: the columns of {table.source}")
 
 
 def _update(found: Evidence, conf: Conf, asked: Options, differing: Iterable[Difference]) -> tuple[Difference, ...]:
@@ -132,11 +148,19 @@ def _update(found: Evidence, conf: Conf, asked: Options, differing: Iterable[Dif
 
 
 def _edit(file: Path, edits: Sequence[Difference]) -> None:
+    _rewrite(file, lambda text: updated(text, edits))
+    click.echo(f"updated {file}: {', '.join(f'{each.change.value} ({each.column})' for each in edits)}")
+
+
+def _rewrite(file: Path, edit: Callable[[str], str]) -> bool:
+    """Edit a file's text, without changing its line endings; returns whether the edit changed it."""
     with file.open(encoding="utf-8", newline="") as opened:
         text = opened.read()
+    if (edited := edit(text)) == text:
+        return False
     with file.open("w", encoding="utf-8", newline="") as opened:
-        opened.write(updated(text, edits))
-    click.echo(f"updated {file}: {', '.join(f'{each.change.value} ({each.column})' for each in edits)}")
+        opened.write(edited)
+    return True
 
 
 def _of_connector(found: Evidence, conf: Conf, wanted: Sequence[str]) -> Evidence:

@@ -55,6 +55,8 @@ def _faults(sqlglot: Any, table: ReadTable, sql: SqlText) -> Iterator[Fault]:
         return
     if tree.find(kinds.Query):
         return  # Whose columns a subquery names, only the catalog knows.
+    if not table.columns:
+        return  # That is a fault itself.
     known = {name.casefold() for name in (*sql.columns, *sql.others, *_WITHOUT_PARENTHESES)}
     found = {column.parts[0].name: column.parts[0].meta.get("start") for column in tree.find_all(kinds.Column)}
     for name, offset in found.items():

@@ -25,6 +25,8 @@ class YamlText:
             name: the column's.
         """
         columns = self._mapping("columns")
+        if not columns.value:
+            return self._with_only_column(columns, line, name)
         last_key, last = columns.value[-1]
         end = self._end_of_pair(last_key, last)
         if columns.flow_style:
@@ -38,6 +40,8 @@ class YamlText:
         if self._is_alias(name):
             return self._written_out(name).with_type(name, written)
         column = self._node("columns", name)
+        if isinstance(column, yaml.MappingNode) and "type" not in [key.value for key, _ in column.value]:
+            return self._with_first(column, f"type: {flow(written) if column.flow_style else written}")
         stated = column if isinstance(column, yaml.ScalarNode) else self._node("columns", name, "type")
         in_flow = column.flow_style if isinstance(column, yaml.MappingNode) else self._mapping("columns").flow_style
         edited = self._replace(stated, flow(written) if in_flow else written)
@@ -60,6 +64,21 @@ class YamlText:
             return self._insert(end, ", on_missing: as_null")
         indent = " " * last_key.start_mark.column
         return self._insert_line(end[0], f"{indent}on_missing: as_null")
+
+    def _with_only_column(self, empty: yaml.MappingNode, line: str, name: str) -> "YamlText":
+        """With a column in place of ``{}``: on a line of its own, unless the whole file is in braces."""
+        root = compose(self.text)
+        if isinstance(root, yaml.MappingNode) and root.flow_style:
+            return self._replace(empty, f"{{{column_key(name)}: {flow(yaml.safe_load(line)[name])}}}")
+        number, column = _start(empty)
+        kept = len(self._lines[number][:column].rstrip())
+        return self._splice((number, kept), self._end(empty), "")._insert_line(number, f"  {line}")
+
+    def _with_first(self, mapping: yaml.MappingNode, field: str) -> "YamlText":
+        """With a field before those of a mapping, which has some."""
+        start = _start(mapping.value[0][0])
+        separator = ", " if mapping.flow_style else "\n" + " " * start[1]
+        return self._insert(start, f"{field}{separator}")
 
     def _without_nullable(self, name: str) -> "YamlText":
         """Without the column's `nullable`, which the type states too."""

@@ -1,0 +1,1 @@
+"""Beside other tools: table specs to and from their files, and functions that their pipelines call."""
