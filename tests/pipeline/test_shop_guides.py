@@ -26,6 +26,8 @@ class Operator:
     """Someone who types what the guide says, for a shop that has no table of products yet."""
 
     folder: Path
+    whole: Path
+    """The storage with all of its tables."""
 
     @property
     def places(self) -> dict[str, str]:
@@ -36,7 +38,7 @@ class Operator:
         """Run a command and return what it printed."""
         words = [self.places.get(word, word) for word in text.split()]
         if words[0] == "cp":
-            shutil.copytree(words[2], words[3])
+            shutil.copytree(self.whole, words[3])
             return ""
         with chdir(self.folder):
             command = {"cdc": cdc, "dlt_local": engine}[words[2]]
@@ -54,7 +56,7 @@ def operator(staged_shop: StagedShop, tmp_path: Path) -> Operator:
     shutil.copytree(staged_shop.shop.storage, tmp_path / "storage")
     for folder in (tmp_path / "storage").rglob("products*"):
         shutil.rmtree(folder, ignore_errors=True)
-    return Operator(tmp_path)
+    return Operator(tmp_path, staged_shop.shop.storage)
 
 
 def test_its_commands_do_what_it_says(operator: Operator) -> None:
