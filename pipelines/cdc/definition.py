@@ -6,6 +6,7 @@ local engine refuses all others until the table is rebuilt, and `python -m cdc p
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC
 from glob import escape
 
 from cdc import names
@@ -39,10 +40,14 @@ QUARANTINE = "expectations that quarantine"
 """List of the expectations that make a change a reject."""
 DROP, FILTER, DELETED, COMPUTED = "expectations that drop", "row filter", "deleted rows", "computed column "
 """Parts that only tables with these settings have; the last is followed by the column's name."""
+RESTORED = "restored at "
+"""Part with the moment of a restore, which raises the incarnation of the records from then on."""
 _HAS_PART = f"coalesce(map_contains_key({names.UNKNOWN}, :part), false)"
 _IS_RULE = f":part IN ('{DROP}', '{FILTER}', '{DELETED}') OR startswith(:part, '{COMPUTED}')"
 """Such a part that is new concerns every row."""
-
+_MOMENT = f"try_to_timestamp(substr(:part, {len(RESTORED) + 1}))"
+_IS_AFTER = f"(startswith(:part, '{RESTORED}') AND {names.RECORDED_AT} >= {_MOMENT})"
+"""A moment that is new concerns the records from then on that have been decoded without it."""
 
 Parts = Mapping[str, str | list[str]]
 """A definition."""
@@ -104,9 +109,16 @@ def of_changes(table: TableSpec) -> dict[str, str]:
 
     Records that were rejected for a null stay rejects when the column may be null: a replay decodes them again.
     """
-    has_rules = any(map(is_rule, definition(table)))
-    concerned = f"{_HAS_PART} OR {_IS_RULE}" if has_rules else _HAS_PART
-    return {PROPERTY: _text(definition(table)), CONCERNED: concerned, **_same(table)}
+    parts = {**definition(table), **restores(table)}
+    of_rules, of_restores = any(map(is_rule, parts)), bool(restores(table))
+    conditions = [_HAS_PART, *([_IS_RULE] if of_rules else []), *([_IS_AFTER] if of_restores else [])]
+    return {PROPERTY: _text(parts), CONCERNED: " OR ".join(conditions), **_same(table)}
+
+
+def restores(table: TableSpec) -> dict[str, str]:
+    """The parts of the restores of the table's database, on which only the rows of changes depend."""
+    moments = (moment.astimezone(UTC) for moment in table.connector.restored_at)
+    return {f"{RESTORED}{moment:%Y-%m-%dT%H:%M:%SZ}": "the next incarnation" for moment in moments}
 
 
 def of_versions(table: TableSpec) -> dict[str, str]:

@@ -29,7 +29,8 @@ shown = found.selectExpr("id", "cast(total as string)", "cast(at as string)", "t
 print(json.dumps([list(row) for row in shown.collect()] + [[row.reason for row in rejects(decoded, orders).collect()]]))
 compared = table({"id": "int not null", "total": "decimal(9,2)"})
 source = spark.createDataFrame([("1", "9.5"), ("20001", "1")], "id string, total string")
-both = sides(source, source.where("id = '1'"), compared)
+gold = source.where("id = '1'").selectExpr("cast(id AS int) AS id", "cast(total AS decimal(9,2)) AS total")
+both = sides(source, gold, compared)
 differing = [each[RANGE] for each in summary(by_range(both)).first().differing]
 print(json.dumps([differing, [row[REASON] for row in differences(in_ranges(both, differing)).collect()]]))
 spark.stop()

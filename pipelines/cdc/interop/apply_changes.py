@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cdc import names
+from cdc.debezium.positions import POSITIONS
 from cdc.errors import Condition, RunCondition
 from cdc.interop import texts
 from cdc.interop.onboarding import Part
@@ -122,7 +123,8 @@ def _within_transaction(changes: Part, sequence: list[str]) -> WithinTransaction
     if names.OFFSET in sequence:
         return "arrival"
     if names.INCARNATION in sequence:
-        has_count, has_log = names.TOTAL_ORDER in sequence, any(each.endswith("_change_lsn") for each in sequence)
+        of_log = {column for position in POSITIONS.values() for column in position.change}
+        has_count, has_log = names.TOTAL_ORDER in sequence, not of_log.isdisjoint(sequence)
         return ("auto" if has_log else "total_order") if has_count else "lsn"
     if sequence:
         detail = f"`{', '.join(sequence)}` does not order changes here: their positions in the source's log do"

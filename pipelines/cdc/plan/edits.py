@@ -6,7 +6,7 @@ from enum import Enum
 from fnmatch import fnmatchcase
 
 from cdc import definition, names
-from cdc.definition import IN_EVERY_RECORD, KEY, NOT_NULL, ORDER, QUARANTINE, SOURCE, TRACKED, Parts, is_rule
+from cdc.definition import IN_EVERY_RECORD, KEY, NOT_NULL, ORDER, QUARANTINE, RESTORED, SOURCE, TRACKED, Parts, is_rule
 from cdc.spec.model import TableSpec
 
 _STAY_REJECTS = "records that were rejected for it stay rejects until a replay or a rebuild"
@@ -59,7 +59,11 @@ def plan(table: TableSpec, stored: Parts | None) -> TablePlan:
     """
     if stored is None:
         return TablePlan(table, (), Effect.NEW)
-    now = {**definition.definition(table), **definition.definition_of_versions(table)}
+    now = {
+        **definition.definition(table),
+        **definition.restores(table),
+        **definition.definition_of_versions(table),
+    }
     return with_edits(table, tuple(_edits(table, stored, now)), Effect.NONE)
 
 
@@ -84,13 +88,23 @@ def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
     for part in dict.fromkeys(part for part in (*before, *after) if part not in compared):
         old, new = before.get(part), after.get(part)
         if old != new:
-            yield _rule(part, old, new) if is_rule(part) else _column(table, part, old, new)
+            if part.startswith(RESTORED):
+                yield _restore(part, is_new=old is None)
+            else:
+                yield _rule(part, old, new) if is_rule(part) else _column(table, part, old, new)
 
 
 def _rule(part: str, old: object, new: object) -> Edit:
     if old is None:
         return Edit(f"{part}: {new} (new)", Effect.REBUILD)
     return Edit(f"{part}: {old} -> {'gone' if new is None else new}", Effect.REBUILD)
+
+
+def _restore(part: str, is_new: bool) -> Edit:
+    if not is_new:
+        return Edit(f"{part}: gone", Effect.REBUILD)
+    advice = "if records of that moment or later have been decoded, the run asks for a rebuild"
+    return Edit(f"{part} (new)", Effect.IN_PLACE, advice)
 
 
 def _quarantine(before: Sequence[str], after: Sequence[str]) -> Iterator[Edit]:
