@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
-FILES = [PIPELINES / "cdc/errors.py", PIPELINES / "cdc/settings.py", *sorted((PIPELINES / "cdc/spec").glob("*.py"))]
+_MODULES = ("definition", "errors", "settings", "type_changes")
+FILES = [*(PIPELINES / f"cdc/{name}.py" for name in _MODULES), *sorted((PIPELINES / "cdc/spec").glob("*.py"))]
 WITH_EXAMPLES = [file.relative_to(PIPELINES) for file in FILES if ">>> " in file.read_text(encoding="utf-8")]
 
 
