@@ -23,7 +23,11 @@ from dlt_local.spark import tuning
 
 _BRONZE = Path(__file__).resolve().parents[2] / "pipelines" / "bronze" / "**"
 _OTHER_TYPE = r"CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE(.|\n)*`stock` is smallint(.|\n)*--rebuild default\.copied"
-TABLES = {"versions": "", "current": "history: false", "soft": "deletes: soft\nhistory: {track: [stock]}"}
+TABLES = {
+    "versions": "",
+    "current": "history: false",
+    "soft": "deletes: soft\nhistory: {track: [stock]}\ncluster_by: [stock]",
+}
 """Table -> what else its spec says."""
 NARROW, WIDER, WIDEST = ("smallint", "decimal(9,2)"), ("int", "decimal(12,2)"), ("bigint", "decimal(38,2)")
 """Types of `stock` and `total`."""

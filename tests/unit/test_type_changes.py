@@ -1,7 +1,9 @@
 """Which changes of a column's type leave its stored rows right: by the plan, and by the engine; without Spark."""
 
+import doctest
 import json
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from pyspark.sql.types import DecimalType, DoubleType, FloatType, IntegerType, LongType, ShortType, StructType
@@ -9,7 +11,9 @@ from tests.support.conf_folder import one_table
 
 from cdc import definition
 from cdc.plan.edits import Effect, plan
+from dlt_local.delta import wider_types
 from dlt_local.delta.wider_types import is_wider, widens
+from dlt_local.updates import row_definitions
 from dlt_local.updates.row_definitions import edits
 
 AS_TEXT = "{topic_prefix: p, decimal_handling_mode: string}"
@@ -140,6 +144,12 @@ def test_every_precision_up_to_the_new_one_is_narrower(tmp_path: Path) -> None:
         after = {"x": f"decimal({precision},2)"}
         passes = [old for old in range(2, 39) if not list(edits({"x": f"decimal({old},2)"}, after, same))]
         assert passes == list(range(2, precision + 1))
+
+
+@pytest.mark.parametrize("module", [wider_types, row_definitions], ids=lambda module: module.__name__)
+def test_the_examples_hold(module: ModuleType) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted and not result.failed
 
 
 def test_types_that_a_stored_column_can_get() -> None:

@@ -15,7 +15,7 @@ def is_wider(new: DataType, old: DataType) -> bool:
     """True if a column of a Delta table can change to the new type, and no stored value changes by it.
 
     Whole numbers become longer ones, decimals get more digits before and after the point; a decimal has to keep as many
-    before it. Delta widens more types, but only these keep order, equality and text of the value.
+    before it. Delta widens more types, not all of them without rounding.
 
     >>> is_wider(LongType(), IntegerType()), is_wider(IntegerType(), LongType())
     (True, False)

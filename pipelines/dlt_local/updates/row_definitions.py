@@ -45,7 +45,7 @@ def edits(before: Parts, after: Parts, same: Parts | None = None) -> Iterator[Ed
     """How a row definition has changed, without texts that give the same rows.
 
     >>> [edit.text for edit in edits({"a": "int", "not null": ["a"]}, {"a": "bigint", "b": "int", "not null": []})]
-    ['a: int -> bigint', 'b: int (new)', 'not null: no longer a']
+    ['a: int -> bigint', 'not null: no longer a', 'b: int (new)']
     >>> same = {"a": ["char(*)", "text"]}
     >>> [list(edits({"a": old}, {"a": "char(4)"}, same)) for old in ("char(2)", "text")]
     [[], []]
