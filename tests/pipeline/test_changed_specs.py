@@ -53,7 +53,6 @@ EDITS = {
     "widened": Edit({"price": "decimal(18,2)", "stock": "bigint"}),
     "widened_rows": Edit({"price": "decimal(38,2)", "stock": "int"}, always="history: false"),
     "rescaled": Edit({"price": "decimal(11,4)"}, "price: decimal(9,2) -> decimal(11,4)"),
-    "narrowed": Edit({"stock": "tinyint"}, "stock: smallint -> tinyint"),
     "renamed": Edit(
         {"name": "{type: nvarchar(20) not null, rename: title}"}, "name: nvarchar(20) -> nvarchar(20) as title"
     ),
