@@ -7,11 +7,11 @@ local engine refuses all others until the table is rebuilt, and `python -m cdc p
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC
-from glob import escape
 
 from cdc import names
 from cdc.debezium.values import conversion_of
 from cdc.spec.model import ColumnSpec, TableSpec
+from cdc.type_changes import earlier_types, with_policies
 
 PROPERTY = "rows.definition"
 """Table property: the definition as a JSON object, part -> text or list. The rows stay right while no text changes and
@@ -19,7 +19,7 @@ no list gains an entry. A new part, or an entry that a list loses, concerns only
 CONCERNED = "rows.concerned"
 """Table property: an SQL condition over the stored rows, in which `:part` is that part or entry."""
 SAME = "rows.same"
-"""Table property: a JSON object, part -> pattern (as of file names) of its earlier texts that give the same rows."""
+"""Table property: a JSON object, part -> patterns (as of file names) of its earlier texts that give the same rows."""
 
 ORIGIN = "rows.origin"
 """Table property: whose rows a dataset has, so that it is found under another name."""
@@ -31,8 +31,6 @@ NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 """Lists of the columns in which a null, or that a record lacks, makes it a reject."""
 SOURCE = "source of the rows"
 """List with the source's name, of a table that flows into a target which it shares."""
-_OF_ANY_LENGTH = {"char": "*char", "binary": "*binary"}
-"""Ending of a type's name -> pattern of the types whose values of any length decode to the same."""
 KEY, KEEPS, TRACKED = "key columns", "history", "tracked columns"
 ORDER = "order within a transaction"
 """`within_transaction`: each of its values makes a sequence of another type."""
@@ -150,12 +148,9 @@ def keeps(table: TableSpec) -> str:
     return f"{KEEPS} of the rows" if KEEPS in _of_target(table) else KEEPS
 
 
-def same_rows(table: TableSpec) -> dict[str, str]:
-    """Pattern of the earlier texts of a column's part that give the same rows: texts and bytes of any length.
-
-    Not of `max`, for which the log, and so a record, may omit the value.
-    """
-    return {column.name: pattern for column in table.columns if (pattern := _any_length(column))}
+def same_rows(table: TableSpec) -> dict[str, list[str]]:
+    """Patterns of the earlier texts of a column's part that give the same rows, for the columns that have some."""
+    return {column.name: same for column in table.columns if (same := _same_part(column, table))}
 
 
 def _same(table: TableSpec) -> dict[str, str]:
@@ -163,11 +158,8 @@ def _same(table: TableSpec) -> dict[str, str]:
     return {SAME: _text(patterns)} if patterns else {}
 
 
-def _any_length(column: ColumnSpec) -> str | None:
-    types = next((each for ending, each in _OF_ANY_LENGTH.items() if column.type.name.endswith(ending)), None)
-    if types is None or column.type.length is None:
-        return None
-    return f"{types}([0-9]*)" + escape(_column(column).removeprefix(str(column.type)))
+def _same_part(column: ColumnSpec, table: TableSpec) -> list[str]:
+    return with_policies(earlier_types(column, table), _column(column).removeprefix(str(column.type)))
 
 
 def _of_target(table: TableSpec) -> dict[str, str | list[str]]:

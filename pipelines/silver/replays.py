@@ -2,7 +2,16 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, changes_of_replays, decode, load_tables, open_rejects, properties, replay
+from cdc import (
+    TableSpec,
+    changes_of_replays,
+    decode,
+    definition,
+    load_tables,
+    open_rejects,
+    properties,
+    replay,
+)
 from cdc.names import (
     changes_dataset,
     open_rejects_dataset,
@@ -19,7 +28,7 @@ def declare(table: TableSpec, name: str) -> None:
     dp.create_streaming_table(
         name=replays,
         comment=f"Outcome of each reject of {table.topic} in each replay",
-        table_properties=properties.of_dataset(table, "silver", "replays"),
+        table_properties={**properties.of_dataset(table, "silver", "replays"), **definition.of_changes(table)},
     )
 
     @dp.append_flow(target=replays, name=replay_flow(table, name), once=True)

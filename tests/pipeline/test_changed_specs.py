@@ -20,7 +20,13 @@ from cdc.__main__ import cdc
 from dlt_local import Update, UpdateFailed
 
 _BRONZE = Path(__file__).resolve().parents[2] / "pipelines" / "bronze" / "**"
-_COLUMNS = {"id": "int", "name": "nvarchar(20) not null", "price": "decimal(9,2)", "email": "nvarchar(50)"}
+_COLUMNS = {
+    "id": "int",
+    "name": "nvarchar(20) not null",
+    "price": "decimal(9,2)",
+    "email": "nvarchar(50)",
+    "stock": "smallint",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class Edit:
     """A line of the refusal; None if the edit is applied in place."""
     more: str = ""
     """Other fields of the edited spec."""
+    always: str = ""
+    """Other fields of the spec, before and after."""
 
 
 EDITS = {
@@ -42,7 +50,9 @@ EDITS = {
         "expectations: {cheap: price < 5, sane: {condition: price < 99, action: fail}}",
     ),
     "known_before": Edit({"seen": "int"}, "seen: int (new)"),
-    "widened": Edit({"price": "decimal(18,2)"}, "price: decimal(9,2) -> decimal(18,2)"),
+    "widened": Edit({"price": "decimal(18,2)", "stock": "bigint"}),
+    "widened_rows": Edit({"price": "decimal(38,2)", "stock": "int"}, always="history: false"),
+    "rescaled": Edit({"price": "decimal(11,4)"}, "price: decimal(9,2) -> decimal(11,4)"),
     "renamed": Edit(
         {"name": "{type: nvarchar(20) not null, rename: title}"}, "name: nvarchar(20) -> nvarchar(20) as title"
     ),
@@ -65,6 +75,7 @@ EDITS = {
 
 def _spec(table: str, columns: Mapping[str, Any], more: str) -> str:
     lines = [f"table: shop.dbo.{table}", *([] if more.startswith("key:") else ["key: [id]"]), more]
+    lines.append(EDITS[table].always)
     shown = [f"  {name}: {type_}" for name, type_ in columns.items() if type_ is not None]
     return "\n".join([*lines, "columns:", *shown, ""])
 
@@ -79,7 +90,7 @@ def _records(table: str, first: int, has_new: bool = False) -> list[Record]:
     """Three changes of two keys; `seen` is in all of them, `note` and `placed` only once the spec knows them."""
     topic = Topic(f"shopserver.shop.dbo.{table}")
     new = {"note": "n", "placed": 1_772_366_400_000_000_000} if has_new else {}
-    row = {"name": "a", "price": "AfQ=", "email": "a@b", "seen": 7, **new}
+    row = {"name": "a", "price": "AfQ=", "email": "a@b", "seen": 7, "stock": 5, **new}
     return [
         topic.create(id=first, **row).at(f"30:{first + 1}:1"),
         topic.update(id=first, **{**row, "name": "b"}).at(f"30:{first + 2}:1"),
@@ -136,11 +147,11 @@ def test_after_a_rebuild_every_table_is_as_if_built_from_scratch(
     scratch = CdcPipeline(tmp_path, spark, _conf(edited=True))
     scratch.landing = pipeline.landing
     scratch.update()
-    for table in EDITS:
+    for table, edit in EDITS.items():
         gold = "gold.sold" if table == "in_place" else f"gold.{table}"
-        history = [] if table == "without_history" else [f"{gold}_history"]
+        history = [] if "history: false" in (edit.more, edit.always) else [f"{gold}_history"]
         for dataset in (f"silver.{table}_changes", gold, *history):
-            columns = sorted(scratch.pipeline().table(dataset).columns)
-            assert sorted(pipeline.pipeline().table(dataset).columns) == columns, dataset
-            text = f"to_json(struct({', '.join(f'`{name}`' for name in columns)}))"
+            types = sorted(scratch.pipeline().table(dataset).dtypes)
+            assert sorted(pipeline.pipeline().table(dataset).dtypes) == types, dataset
+            text = f"to_json(struct({', '.join(f'`{name}`' for name, _ in types)}))"
             assert pipeline.rows(dataset, text) == scratch.rows(dataset, text), dataset

@@ -128,9 +128,9 @@ class _History:
                 is_named = "gold" in table.spec.more
                 gold.append(f"gold.versions_of_{name}" if is_named else f"gold.{name}_history")
             for dataset in gold:
-                columns = sorted(scratch.pipeline().table(dataset).columns)
-                assert sorted(self.pipeline.pipeline().table(dataset).columns) == columns, self._told()
-                text = f"to_json(struct({', '.join(f'`{column}`' for column in columns)}))"
+                types = sorted(scratch.pipeline().table(dataset).dtypes)
+                assert sorted(self.pipeline.pipeline().table(dataset).dtypes) == types, self._told()
+                text = f"to_json(struct({', '.join(f'`{column}`' for column, _ in types)}))"
                 assert self.pipeline.rows(dataset, text) == scratch.rows(dataset, text), f"{dataset}\n{self._told()}"
 
     def _told(self) -> str:

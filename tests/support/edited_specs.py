@@ -56,7 +56,7 @@ FIRST = Spec(
         "name": {"type": "nvarchar(20) not null"},
         "price": {"type": "decimal(9,2)"},
         "email": {"type": "nvarchar(50)"},
-        "tier": {"type": "int", "nullable": "false"},
+        "tier": {"type": "smallint", "nullable": "false"},
     }
 )
 """The spec of every table at first. `seen` is in all records, and `note` in those from the second delivery on."""
@@ -70,7 +70,10 @@ EDITS: Mapping[str, Callable[[Spec], Spec]] = {
         spec, columns={name: options for name, options in spec.columns.items() if name != "price"}
     ),
     "wider decimal": lambda spec: spec.column("price", type="decimal(18,2)"),
-    "wider integer": lambda spec: spec.column("tier", type="bigint"),
+    "widest decimal": lambda spec: spec.column("price", type="decimal(38,2)"),
+    "more decimal places": lambda spec: spec.column("price", type="decimal(20,4)"),
+    "wider integer": lambda spec: spec.column("tier", type="int"),
+    "widest integer": lambda spec: spec.column("tier", type="bigint"),
     "longer text": lambda spec: spec.column("email", type="nvarchar(80)"),
     "null allowed": lambda spec: spec.column("tier", nullable=None),
     "null not allowed": lambda spec: spec.column("tier", nullable="false"),

@@ -52,6 +52,7 @@ def test_without_an_edit_a_table_is_unchanged(tmp_path: Path) -> None:
         ("decimal(9,2) not null", "decimal(9,2)", "total: no longer NOT NULL"),
         ("email: nvarchar(50)", "email: nvarchar(50)\n      note: int", "note: int (new)"),
         (", on_missing: reject", "", "seen: no longer in every record"),
+        ("decimal(9,2)", "decimal(18,2)", "total: decimal(9,2) -> decimal(18,2)"),
     ],
 )
 def test_applied_in_place(tmp_path: Path, old: str, new: str, text: str) -> None:
@@ -76,7 +77,7 @@ def test_no_concern_of_existing_rows(tmp_path: Path, more: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "text", "advice"),
     [
-        ("decimal(9,2)", "decimal(18,2)", "total: decimal(9,2) -> decimal(18,2)", ""),
+        ("decimal(9,2)", "decimal(18,4)", "total: decimal(9,2) -> decimal(18,4)", ""),
         ("decimal(9,2)", "decimal(7,2)", "total: decimal(9,2) -> decimal(7,2)", ""),
         (
             "email: nvarchar(50)",
@@ -209,7 +210,7 @@ def test_a_table_without_rules_has_the_definition_of_earlier_versions(tmp_path: 
         definition.PROPERTY: '{"NOT NULL": ["total"], "email": "nvarchar(50)", "history": "every version", "id":'
         ' "bigint", "in every record": ["seen"], "key columns": "id", "order within a transaction": "auto", "seen":'
         ' "datetime2(7)", "total": "decimal(9,2)", "tracked columns": "all columns"}',
-        definition.SAME: '{"email": "*char([0-9]*)"}',
+        definition.SAME: '{"email": ["*char([0-9]*)"], "total": ["*([1-9],2)"]}',
     }
 
 
@@ -268,7 +269,7 @@ def test_tables_with_new_names_are_named(tmp_path: Path) -> None:
 
 def test_the_command_reads_the_logs_of_the_tables(tmp_path: Path) -> None:
     old = one_table(tmp_path / "old", SPEC)
-    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": SPEC.replace("decimal(9,2)", "decimal(18,2)")})
+    conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": SPEC.replace("decimal(9,2)", "decimal(18,4)")})
     configuration = {definition.PROPERTY: json.dumps(stored(old))}
     for path, checksum in {
         "silver/orders": {"metadata": {"configuration": configuration}},
@@ -287,7 +288,7 @@ def test_the_command_reads_the_logs_of_the_tables(tmp_path: Path) -> None:
     assert (done.exit_code, done.output) == (
         2,
         """orders: needs a rebuild; until then its tables are not updated
-    total: decimal(9,2) -> decimal(18,2)
+    total: decimal(9,2) -> decimal(18,4)
     undo the edit, or run once with --rebuild orders
         builds silver.orders_decoded, silver.orders_changes, silver.orders_rejects, silver.orders, gold.orders, \
 gold.orders_history anew

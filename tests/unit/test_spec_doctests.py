@@ -8,8 +8,9 @@ import pytest
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 FOLDERS = (PIPELINES / "cdc/spec", PIPELINES / "cdc/interop")
+_MODULES = ("definition", "errors", "settings", "type_changes")
 FILES = [
-    *(PIPELINES / "cdc/errors.py", PIPELINES / "cdc/settings.py"),
+    *(PIPELINES / f"cdc/{name}.py" for name in _MODULES),
     *(file for folder in FOLDERS for file in sorted(folder.glob("*.py"))),
 ]
 WITH_EXAMPLES = [file.relative_to(PIPELINES) for file in FILES if ">>> " in file.read_text(encoding="utf-8")]

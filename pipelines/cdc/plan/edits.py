@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from fnmatch import fnmatchcase
 
 from cdc import definition, names
 from cdc.definition import IN_EVERY_RECORD, KEY, NOT_NULL, ORDER, QUARANTINE, RESTORED, SOURCE, TRACKED, Parts, is_rule
 from cdc.spec.model import TableSpec
+from cdc.type_changes import is_among
 
 _STAY_REJECTS = "records that were rejected for it stay rejects until a replay or a rebuild"
 
@@ -123,8 +123,10 @@ def _column(table: TableSpec, column: str, old: object, new: object) -> Edit:
     if new is None:
         advice = "keep it in the spec if the source only stopped sending it: it is null from then on"
         return Edit(f"{column}: {old} -> not in the spec", Effect.REBUILD, advice)
-    if fnmatchcase(str(old), definition.same_rows(table).get(column, "")):
-        return Edit(f"{column}: {old} -> {new}", Effect.IN_PLACE)
+    if is_among(str(old), definition.same_rows(table).get(column, [])):
+        has_length = any(each.name == column and each.type.length is not None for each in table.columns)
+        # A text of any length was decoded; a number that was too large is a reject.
+        return Edit(f"{column}: {old} -> {new}", Effect.IN_PLACE, "" if has_length else _STAY_REJECTS)
     hides = "masked by" in str(new) or new == "excluded"
     kept = f"{names.records_dataset(table)} and {names.rejects_dataset(table)} keep the records, clear values included"
     return Edit(f"{column}: {old} -> {new}", Effect.REBUILD, kept if hides else "")

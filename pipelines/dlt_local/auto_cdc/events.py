@@ -13,6 +13,7 @@ from pyspark.sql.types import DataType, StructType
 from dlt_local.auto_cdc.alignment import aligned_fields
 from dlt_local.auto_cdc.args import ChangeArgs, column
 from dlt_local.auto_cdc.names import ARRIVED, AUTHORED, DELETE, KEY, OP, ROW, SEQ, TRUNCATE, UPSERT
+from dlt_local.delta.wider_types import with_types_of
 from dlt_local.names import END_AT, quote
 
 
@@ -28,6 +29,7 @@ def to_flat_events(batch: DataFrame, args: ChangeArgs) -> DataFrame:
             columns of a stream, but not those of one of its microbatches.
         args: the flow's.
     """
+    batch = with_types_of(batch, args.columns)
     if args.where is not None:
         batch = batch.where(column(args.where))
     op = F.lit(UPSERT)

@@ -9,7 +9,7 @@ from dlt_local.names import TableName
 DEFINITION = "rows.definition"
 """Table property: a JSON object, part -> text or list of texts."""
 SAME = "rows.same"
-"""Table property: a JSON object, part -> pattern of its earlier texts that give the same rows."""
+"""Table property: a JSON object, part -> pattern, or list of patterns, of its earlier texts that give the same rows."""
 
 Parts = Mapping[str, str | list[str]]
 

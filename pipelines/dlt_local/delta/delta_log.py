@@ -73,9 +73,9 @@ def state(table: Path) -> str | None:
     return f"{identity}@{latest}"
 
 
-def schema(table: Path) -> StructType | None:
-    """The table's schema; None without a checksum."""
-    metadata = _metadata(table)
+def schema(table: Path, at: int | None = None) -> StructType | None:
+    """The table's schema as of version ``at``, by default the latest; None without a checksum."""
+    metadata = _metadata(table, at)
     return StructType.fromJson(json.loads(metadata["schemaString"])) if metadata else None
 
 

@@ -1,5 +1,6 @@
 """Delta tables of datasets: creation, new columns, properties, and how a refresh replaces their rows."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from delta.tables import DeltaTable, DeltaTableBuilder
@@ -11,6 +12,7 @@ from dlt_local import failpoints
 from dlt_local.declarations.ddl import is_generated
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import delta_log
+from dlt_local.delta.wider_types import TYPE_WIDENING, widens
 from dlt_local.errors import FlowError
 from dlt_local.names import literal, parts, quote
 
@@ -43,23 +45,30 @@ def stored_properties(session: SparkSession, path: Path) -> dict[str, str]:
 
 
 def materialize(session: SparkSession, table: Table, schema: StructType, path: Path) -> None:
-    """Create the table, or add the columns that it does not have yet."""
+    """Create the table, or add the columns that it does not have yet and widen those that get a wider type."""
     stored = stored_schema(session, path)
     if stored is None:
         delta_log.clear_half_made(path)
         _create(DeltaTable.createIfNotExists(session), table, schema, path)
         failpoints.reach("table.created")
     elif not _covers(stored, schema):
-        _support_types(session, schema, path)
+        _support_types(session, stored, schema, path)
         empty = session.createDataFrame([], schema)
         empty.write.format("delta").mode("append").option("mergeSchema", "true").save(str(path))
         describe(session, table, path)
 
 
-def _support_types(session: SparkSession, schema: StructType, path: Path) -> None:
-    """Turn on the table features that new columns need; Delta does it by itself only when it creates a table."""
-    if _has_timestamp_ntz(schema):
-        session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({literal(_TIMESTAMP_NTZ)} = 'supported')")
+def _support_types(session: SparkSession, stored: StructType, schema: StructType, path: Path) -> None:
+    """Turn on the table features that new columns and wider types need; Delta does so only when it creates a table."""
+    needed = {_TIMESTAMP_NTZ: "supported"} if _has_timestamp_ntz(schema) else {}
+    needed |= {TYPE_WIDENING: "true"} if widens(schema, stored) else {}
+    if needed:
+        _set_properties(session, needed, path)
+
+
+def _set_properties(session: SparkSession, properties: Mapping[str, str], path: Path) -> None:
+    pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items())
+    session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({pairs})")
 
 
 def _has_timestamp_ntz(type_: DataType) -> bool:
@@ -94,8 +103,7 @@ def describe(session: SparkSession, table: Table, path: Path) -> None:
     declared = dict(table.table_properties) | ({"comment": table.comment} if table.comment else {})
     changed = {key: value for key, value in declared.items() if stored.get(key) != value}
     if changed:
-        pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in changed.items())
-        session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({pairs})")
+        _set_properties(session, changed, path)
     if _clusters_otherwise(session, table, path):
         session.sql(f"ALTER TABLE delta.`{path}` CLUSTER BY ({', '.join(map(_column, table.cluster_by))})")
 
@@ -167,7 +175,7 @@ def mark_rows_if_large(session: SparkSession, table: Table, path: Path) -> None:
 
 def turn_on(session: SparkSession, path: Path, table_property: str) -> None:
     """Set a table property to ``true``."""
-    session.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('{table_property}' = 'true')")
+    _set_properties(session, {table_property: "true"}, path)
 
 
 def _covers(stored: StructType, required: StructType) -> bool:

@@ -8,6 +8,7 @@ from dlt_local import failpoints
 from dlt_local.declarations.elements import QueryFlow, Table
 from dlt_local.delta import delta_log
 from dlt_local.delta.transaction import TransactionId
+from dlt_local.delta.wider_types import with_types_of
 from dlt_local.flows import expectations, microbatches
 from dlt_local.flows.commits import latest_commit_rows
 from dlt_local.flows.context import FlowRun
@@ -21,7 +22,7 @@ def stream(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
     path = run.update.path(table.name)
     return microbatches.stream(
         run,
-        lambda: evaluate(run, declared.query),
+        lambda: _rows(run, declared),
         lambda batch, transaction: _append(batch, table, path, transaction),
     )
 
@@ -30,10 +31,15 @@ def once(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
     """Append the rows of a batch query, unless an earlier update has."""
 
     def write() -> FlowMetrics:
-        rows = tuned(evaluate(run, declared.query))
+        rows = tuned(_rows(run, declared))
         return _append(rows, table, run.update.path(table.name), TransactionId(run.checkpoint.app_id(), 0))
 
     return run.checkpoint.once(write)
+
+
+def _rows(run: FlowRun, declared: QueryFlow) -> DataFrame:
+    # A source that was not updated yet has the narrower types that the table had, too.
+    return with_types_of(evaluate(run, declared.query), run.node.schema)
 
 
 def _append(batch: DataFrame, table: Table, path: Path, transaction: TransactionId) -> FlowMetrics:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import delta_log, tables
 from dlt_local.delta.tables import CHANGE_FEED
+from dlt_local.delta.wider_types import widens
 from dlt_local.flows import expectations
 from dlt_local.flows.commits import latest_commit_rows
 from dlt_local.flows.context import FlowRun
@@ -116,6 +117,10 @@ def _changed_keys(session: SparkSession, source: KeyedSource, since: str) -> Dat
     identity, _, version = since.partition("@")
     first = int(version) + 1
     if identity != delta_log.table_id(source.path) or not delta_log.is_marked(source.path, CHANGE_FEED, at=first):
+        return None
+    then, now = delta_log.schema(source.path, at=int(version)), delta_log.schema(source.path)
+    if then is None or now is None or widens(now, then):
+        # Delta reads no change feed from before a column got a wider type.
         return None
     feed = session.read.format("delta").option("readChangeFeed", "true").option("startingVersion", first)
     names = [F.col(quote(in_source)).alias(in_view) for in_view, in_source in source.keys]

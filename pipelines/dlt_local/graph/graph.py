@@ -74,6 +74,8 @@ class Graph:
     """What the declarations ask for that has no effect here."""
     refused: Mapping[str, DeclarationError] = field(default_factory=dict)
     """Datasets whose stored rows cannot take what their flows would write now; the others can run."""
+    widened: Mapping[str, DeclarationError] = field(default_factory=dict)
+    """Datasets that can only if stored columns get wider types, each with the refusal if they must not."""
 
     def __getitem__(self, name: str) -> Node:
         return next(node for node in self.nodes if node.name == name)

@@ -16,7 +16,7 @@ from dlt_local.graph.context import ResolutionContext, Unresolved
 from dlt_local.graph.evaluation import Evaluator
 from dlt_local.graph.flow_resolution import FlowResolver
 from dlt_local.graph.graph import Graph, Node, ResolvedFlow
-from dlt_local.graph.schemas import declared_columns, table_schema
+from dlt_local.graph.schemas import declared_columns, table_schema, with_wider_types
 from dlt_local.graph.validations import check_expectations, check_flows, check_nested_fields, unknown_targets
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
@@ -45,7 +45,7 @@ def resolve(
         for dataset in datasets:
             resolver.try_resolve(dataset)
     catalog.clear()
-    graph = Graph(tuple(resolver.nodes.values()), tuple(registry.notices), resolver.refused)
+    graph = Graph(tuple(resolver.nodes.values()), tuple(registry.notices), resolver.refused, resolver.widened)
     return graph, [*resolver.faults, *unknown_targets(registry)]
 
 
@@ -54,6 +54,7 @@ class _Resolver:
         self.nodes: dict[TableName | str, Node] = {}
         self.faults: list[Exception] = []
         self.refused: dict[str, DeclarationError] = {}
+        self.widened: dict[str, DeclarationError] = {}
         self._context = context
         self._evaluator = Evaluator(context, self._require)
         self._flows = FlowResolver(context, self._evaluator, self._require)
@@ -134,6 +135,9 @@ class _Resolver:
         stored = self._context.stored.get(table.name) if kind == "streaming table" else None
         schema = table_schema(table, flows, None, declared)
         if stored is not None:
+            stored, refusal = with_wider_types(table, flows, stored)
+            if refusal is not None:
+                self.widened[str(table.name)] = refusal
             try:
                 schema = table_schema(table, flows, stored, declared)
                 for flow in flows:

@@ -7,6 +7,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 
 from dlt_local.declarations.ddl import Columns, NotDdl, columns
 from dlt_local.declarations.elements import QueryFlow, Table
+from dlt_local.delta.wider_types import is_wider
 from dlt_local.errors import DeclarationError, did_you_mean
 from dlt_local.graph.graph import ResolvedFlow
 
@@ -51,6 +52,27 @@ def table_schema(
         return merge_schemas(table, declared.schema, merged, closed=True)
     # A query that gives no null today does not promise to give none: only a declaration does.
     return _nullable(merged) if all(isinstance(flow.flow, QueryFlow) for flow in flows) else merged
+
+
+def with_wider_types(
+    table: Table, flows: Sequence[ResolvedFlow], stored: StructType
+) -> tuple[StructType, DeclarationError | None]:
+    """The stored columns with the wider types that flows give them, and the refusal if a type must stay as it is.
+
+    Args:
+        table: the table, for the refusal.
+        flows: its flows.
+        stored: the columns that it keeps from earlier updates.
+    """
+    wider = {field.name.lower(): field.dataType for field in stored.fields}
+    refusal = None
+    for field in (field for flow in flows for field in flow.schema.fields):
+        name = field.name.lower()
+        if name in wider and is_wider(field.dataType, wider[name]):
+            refusal = refusal or _other_type(table, field.name, wider[name], field.dataType)
+            wider[name] = field.dataType
+    columns = [StructField(f.name, wider[f.name.lower()], f.nullable, f.metadata) for f in stored.fields]
+    return StructType(columns), refusal
 
 
 def merge_schemas(table: Table, base: StructType, new: StructType, closed: bool = False) -> StructType:
@@ -109,11 +131,15 @@ def _merge_types(table: Table, path: str, old: DataType, new: DataType) -> DataT
         value = _merge_types(table, f"{path}.value", old.valueType, new.valueType)
         return MapType(_merge_types(table, f"{path}.key", old.keyType, new.keyType), value)
     if old.simpleString() != new.simpleString():
-        expected, found = old.simpleString(), new.simpleString()
-        message = f"{table.name}: column `{path}` is {expected} in the table and {found} in the query"
-        fix = f"cast it to {expected}, or rebuild the table with --rebuild {table.name}"
-        raise DeclarationError("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", message, table.location, fix)
+        raise _other_type(table, path, old, new)
     return old
+
+
+def _other_type(table: Table, path: str, old: DataType, new: DataType) -> DeclarationError:
+    expected, found = old.simpleString(), new.simpleString()
+    message = f"{table.name}: column `{path}` is {expected} in the table and {found} in the query"
+    fix = f"cast it to {expected}, or rebuild the table with --rebuild {table.name}"
+    return DeclarationError("CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", message, table.location, fix)
 
 
 def missing_nested(old: DataType, new: DataType, path: str) -> list[str]:

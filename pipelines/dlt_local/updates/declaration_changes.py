@@ -34,11 +34,15 @@ def refusals(nodes: Sequence[Node], graph: Graph, context: UpdateContext) -> dic
 def _check(node: Node, graph: Graph, context: UpdateContext) -> None:
     # First, because it says what the user edited; the others say what follows from it.
     if isinstance(node.dataset, Table) and node.kind == "streaming table":
-        moved_tables.check(node.dataset, context)
+        table, path = node.dataset, context.path(node.dataset.name)
+        moved_tables.check(table, context)
         accepted = str(context.session.conf.get(expiry.SETTING, ""))
         expiry.Sources(context.path, accepted).check_new(node)
-        row_definitions.check(context.session, node.dataset, context.path(node.dataset.name))
-        check_partitioning(node.dataset, context.path(node.dataset.name))
+        row_definitions.check(context.session, table, path)
+        # Whether stored values stay right in a wider type, only a row definition knows.
+        if node.name in graph.widened and not row_definitions.can_compare(context.session, table, path):
+            raise graph.widened[node.name]
+        check_partitioning(table, path)
     if node.name in graph.refused:
         raise graph.refused[node.name]
     for flow in node.flows:

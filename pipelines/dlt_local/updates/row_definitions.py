@@ -7,7 +7,10 @@ in table properties:
   the same and no list gains an entry. A new part, or an entry that a list loses, concerns only rows that
 - `rows.concerned` is true for: an SQL condition over the stored rows in which `:part` is that part or entry. Without it
   no stored row is concerned.
-- `rows.same` is a JSON object, part -> pattern (as of file names) of earlier texts of the part that give the same rows.
+- `rows.same` is a JSON object, part -> pattern (as of file names), or list of patterns, of earlier texts of the part
+  that give the same rows. Text and pattern are compared word by word, so no wildcard matches a space.
+
+A column may get a wider type in place if the edit passes: the definition vouches for the values that it has.
 """
 
 from collections.abc import Iterator
@@ -42,9 +45,12 @@ def edits(before: Parts, after: Parts, same: Parts | None = None) -> Iterator[Ed
     """How a row definition has changed, without texts that give the same rows.
 
     >>> [edit.text for edit in edits({"a": "int", "not null": ["a"]}, {"a": "bigint", "b": "int", "not null": []})]
-    ['a: int -> bigint', 'b: int (new)', 'not null: no longer a']
-    >>> list(edits({"a": "char(2)"}, {"a": "char(4)"}, {"a": "char(*)"}))
-    []
+    ['a: int -> bigint', 'not null: no longer a', 'b: int (new)']
+    >>> same = {"a": ["char(*)", "text"]}
+    >>> [list(edits({"a": old}, {"a": "char(4)"}, same)) for old in ("char(2)", "text")]
+    [[], []]
+    >>> [edit.text for edit in edits({"a": "char(2) as upper(a)"}, {"a": "char(4)"}, same)]
+    ['a: char(2) as upper(a) -> char(4)']
     """
     patterns = same or {}
     for part in [*before, *(part for part in after if part not in before)]:
@@ -53,13 +59,27 @@ def edits(before: Parts, after: Parts, same: Parts | None = None) -> Iterator[Ed
             yield from _entries(part, old or [], new or [])
         elif old is None:
             yield Edit(f"{part}: {new} (new)", part)
-        elif old != new and not fnmatchcase(str(old), str(patterns.get(part, ""))):
+        elif old != new and not _is_same(str(old), patterns.get(part, [])):
             yield Edit(f"{part}: {old} -> {'gone' if new is None else new}", None)
+
+
+def _is_same(old: str, patterns: str | list[str]) -> bool:
+    words = old.split(" ")
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        expected = pattern.split(" ")
+        if len(words) == len(expected) and all(map(fnmatchcase, words, expected)):
+            return True
+    return False
 
 
 def _entries(part: str, old: str | list[str], new: str | list[str]) -> Iterator[Edit]:
     yield from (Edit(f"{part}: also {entry}", None) for entry in new if entry not in old)
     yield from (Edit(f"{part}: no longer {entry}", entry) for entry in old if entry not in new)
+
+
+def can_compare(session: SparkSession, table: Table, path: Path) -> bool:
+    """True if both the declaration and the stored table have a row definition."""
+    return DEFINITION in table.table_properties and DEFINITION in tables.stored_properties(session, path)
 
 
 def check(session: SparkSession, table: Table, path: Path) -> None:
