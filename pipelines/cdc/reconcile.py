@@ -238,10 +238,14 @@ def _typed(column: ColumnSpec, rows: DataFrame, table: TableSpec) -> Column:
 
 
 def _typed_like(compared: DataFrame, rows: DataFrame) -> DataFrame:
-    """The compared columns of rows in the same types: a hash tells 1 from 1.00, as a spec that was edited since does."""
+    """The compared columns of rows in the same types, because a hash tells 1 from 1.00."""
     present = dict(rows.dtypes)
-    wanted = ((name, type_, _column(name)) for name, type_ in compared.dtypes)
-    return rows.select(*(c if present.get(name) == type_ else c.cast(type_).alias(name) for name, type_, c in wanted))
+    return rows.select(
+        *(
+            _column(name) if present.get(name) == type_ else _column(name).cast(type_).alias(name)
+            for name, type_ in compared.dtypes
+        )
+    )
 
 
 def _found(column: ColumnSpec, rows: DataFrame) -> str | None:
