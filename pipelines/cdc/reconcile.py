@@ -239,13 +239,7 @@ def _typed(column: ColumnSpec, rows: DataFrame, table: TableSpec) -> Column:
 
 def _typed_like(compared: DataFrame, rows: DataFrame) -> DataFrame:
     """The compared columns of rows in the same types, because a hash tells 1 from 1.00."""
-    present = dict(rows.dtypes)
-    return rows.select(
-        *(
-            _column(name) if present.get(name) == type_ else _column(name).cast(type_).alias(name)
-            for name, type_ in compared.dtypes
-        )
-    )
+    return rows.select(*(_column(name).cast(type_).alias(name) for name, type_ in compared.dtypes))
 
 
 def _found(column: ColumnSpec, rows: DataFrame) -> str | None:
