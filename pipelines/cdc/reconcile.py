@@ -88,10 +88,10 @@ def sides(source: DataFrame, gold: DataFrame, table: TableSpec, leave_out: Colle
     if table.filter:
         masked = masked.select("*", *(F.expr(sql).alias(name) for name, sql in table.computed.items()))
         masked = masked.where(F.expr(table.filter))
-    compared = [_column(column.target) for column in columns]
+    compared = masked.select(*(_column(column.target) for column in columns))
     types = {column.target: conversion_of(column, table.connector).target for column in columns}
     number = next((name for name in table.key if types[name] in _WHOLE_NUMBERS), None)
-    return Sides(masked.select(*compared), _living(gold, table).select(*compared), table.key, number)
+    return Sides(compared, _typed_like(compared, _living(gold, table)), table.key, number)
 
 
 def rows_at(history: DataFrame, moment: datetime) -> DataFrame:
@@ -235,6 +235,11 @@ def _typed(column: ColumnSpec, rows: DataFrame, table: TableSpec) -> Column:
     text = F.concat(F.lit(f"column {name} of the source: `"), value.cast("string"), F.lit(f"` is not a {target}"))
     unfit = value.isNotNull() & (typed.isNull() | changed)
     return F.when(unfit, F.raise_error(text).cast(target)).otherwise(typed).alias(column.target)
+
+
+def _typed_like(compared: DataFrame, rows: DataFrame) -> DataFrame:
+    """The compared columns of rows in the same types, because a hash tells 1 from 1.00."""
+    return rows.select(*(_column(name).cast(type_).alias(name) for name, type_ in compared.dtypes))
 
 
 def _found(column: ColumnSpec, rows: DataFrame) -> str | None:

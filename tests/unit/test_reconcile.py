@@ -198,6 +198,8 @@ def test_the_source_is_compared_as_the_spec_says(spark: SparkSession) -> None:
     assert compared.source.columns == ["id", "full_name", "email", "total", "at", "region"]
     assert ranges_that_differ(compared) == []
     assert [row[RANGE] for row in by_range(compared).collect()] == [0]
+    wider = gold_frame.withColumn("total", gold_frame["total"].cast("decimal(20,4)"))
+    assert ranges_that_differ(sides(source_frame, wider, SPECIAL)) == []
     without = sides(source_frame.drop("at"), gold_frame, SPECIAL, leave_out=["at"])
     assert ranges_that_differ(without) == []
 
