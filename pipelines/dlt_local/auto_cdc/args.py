@@ -102,7 +102,9 @@ def resolve(flow: AutoCdcFlow, source: DataFrame) -> ChangeArgs:
             "void",
         ):
             check.refuse(
-                "AUTOCDC_NON_BOOLEAN_CONDITION", f"`{argument}` is not a condition: it is neither true nor false"
+                "AUTOCDC_NON_BOOLEAN_CONDITION",
+                f"`{argument}` is not a condition: it is neither true nor false",
+                "write a comparison, such as \"op = 'd'\"",
             )
     to_update = check.existing("columns_to_update", (flow.columns_to_update,)) if flow.columns_to_update else None
     not_keys = tuple(name for name in names if name not in keys)
@@ -198,7 +200,7 @@ class _Check:
         self.names = tuple(source.columns)
         self._is_case_sensitive = source.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
 
-    def refuse(self, condition: str, message: str, fix: str = "") -> None:
+    def refuse(self, condition: str, message: str, fix: str) -> None:
         raise DeclarationError(condition, f"target {self.flow.target}: {message}", self.flow.location, fix)
 
     def existing(self, argument: str, wanted: Iterable[str] | None) -> tuple[str, ...] | None:
@@ -212,6 +214,7 @@ class _Check:
             self.refuse(
                 "AUTOCDC_COLUMNS_NOT_FOUND_IN_SCHEMA",
                 f"`{argument}` names {named}, which is not a column of {self.flow.source}: {', '.join(self.names)}",
+                "correct the name, or let the flow read a view that has the column",
             )
         return tuple(by_folded[self._folded(name)] for name in wanted)
 
@@ -253,4 +256,5 @@ class _Check:
                 "AUTOCDC_COLUMNS_NOT_FOUND_IN_SCHEMA",
                 f"target {self.flow.target}: {message}",
                 self.flow.location,
+                f"correct the expression; {self.flow.source} has {', '.join(self.names)}",
             ) from error
