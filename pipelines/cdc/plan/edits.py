@@ -59,7 +59,7 @@ def plan(table: TableSpec, stored: Parts | None, decoded: Parts | None = None) -
         decoded: the one that its records were decoded by, which may be another after an update of some datasets.
     """
     now = {**definition.definition(table), **definition.definition_of_versions(table)}
-    definitions = [stored, {**(stored or {}), **decoded} if decoded else None]
+    definitions: list[Parts | None] = [stored, {**(stored or {}), **decoded} if decoded else None]
     edits = (edit for before in definitions if before is not None for edit in _edits(table, before, now))
     return with_edits(table, tuple(dict.fromkeys(edits)), Effect.NEW if stored is None else Effect.NONE)
 
