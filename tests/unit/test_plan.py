@@ -267,6 +267,21 @@ def test_tables_with_new_names_are_named(tmp_path: Path) -> None:
     assert "    bronze.orders -> raw.sales\n" in moved.output
 
 
+def test_records_decoded_by_another_spec_than_the_changes_count_too(tmp_path: Path) -> None:
+    old = one_table(tmp_path / "old", SPEC)
+    wide = one_table(tmp_path / "wide", SPEC.replace("decimal(9,2)", "decimal(12,2)"))
+    decoded = json.loads(definition.of_changes(wide)[definition.PROPERTY])
+    assert [edit.text for edit in plan(old, stored(old), decoded).edits] == ["total: decimal(12,2) -> decimal(9,2)"]
+    assert plan(wide, stored(old), decoded).effect is Effect.IN_PLACE
+    assert plan(wide, None, decoded).effect is Effect.NEW
+    log = tmp_path / "storage/system/private/silver/orders_decoded/_delta_log"
+    log.mkdir(parents=True)
+    configuration = {definition.PROPERTY: json.dumps(decoded)}
+    (log / "00000000000000000000.json").write_text(json.dumps({"metaData": {"configuration": configuration}}))
+    done = CliRunner().invoke(cdc, ["plan", str(tmp_path / "old"), "--storage", str(tmp_path / "storage")])
+    assert done.exit_code == 2 and "total: decimal(12,2) -> decimal(9,2)" in done.output
+
+
 def test_the_command_reads_the_logs_of_the_tables(tmp_path: Path) -> None:
     old = one_table(tmp_path / "old", SPEC)
     conf = write_conf(tmp_path / "conf", {"tables/shop/orders.yml": SPEC.replace("decimal(9,2)", "decimal(18,4)")})

@@ -10,7 +10,15 @@ from cdc import names, retention
 from cdc.plan.edits import Effect, TablePlan, with_edits
 from cdc.plan.edits import plan as plan_of
 from cdc.plan.moves import left_behind, moves
-from cdc.plan.stored import Source, folder_of, source, stored_definition, stored_properties, stored_sources
+from cdc.plan.stored import (
+    Source,
+    decoded_definition,
+    folder_of,
+    source,
+    stored_definition,
+    stored_properties,
+    stored_sources,
+)
 from cdc.spec.load import read_conf
 from cdc.spec.model import TableSpec
 from cdc.spec.schemas_option import schemas_option
@@ -38,7 +46,7 @@ def plan(conf: Path, connector: str | None, deployed: Mapping[str, str], storage
             click.echo(f"{fault}\n")
         sys.exit(1)
     behind = left_behind(storage, {dataset for table in found.read for dataset in table.datasets})
-    plans = [_with_moves(plan_of(table, stored_definition(storage, table)), storage, behind) for table in found.tables]
+    plans = [_with_moves(_plan(table, storage), storage, behind) for table in found.tables]
     for each in plans:
         click.echo("\n".join(_lines(each, storage)))
     # Of one connector's tables alone, those of others would seem to be gone.
@@ -57,6 +65,10 @@ def _removed_sources(tables: Sequence[TableSpec], storage: Path) -> Iterator[str
             if named and name not in named:
                 yield f"{dataset}: source {name} ({table}) has no spec any more"
                 yield f"    its rows stay as they are; a rebuild of {names.target_name(sources[0])} removes them"
+
+
+def _plan(table: TableSpec, storage: Path) -> TablePlan:
+    return plan_of(table, stored_definition(storage, table), decoded_definition(storage, table))
 
 
 def _with_moves(plan: TablePlan, storage: Path, behind: Mapping[str, str]) -> TablePlan:

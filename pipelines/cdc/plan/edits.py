@@ -50,21 +50,22 @@ class TablePlan:
         return (*silver, names.versions_dataset(table), names.rows_dataset(table), *history)
 
 
-def plan(table: TableSpec, stored: Parts | None) -> TablePlan:
-    """Compare a table's spec with the definition that its rows were built by.
+def plan(table: TableSpec, stored: Parts | None, decoded: Parts | None = None) -> TablePlan:
+    """Compare a table's spec with the definitions that its rows were built by.
 
     Args:
         table: the spec as it is now.
-        stored: the definition stored with the rows; None if there are none.
+        stored: the definition stored with the changes and versions; None if there are none.
+        decoded: the one that its records were decoded by, which may be another after an update of some datasets.
     """
-    if stored is None:
-        return TablePlan(table, (), Effect.NEW)
     now = {
         **definition.definition(table),
         **definition.restores(table),
         **definition.definition_of_versions(table),
     }
-    return with_edits(table, tuple(_edits(table, stored, now)), Effect.NONE)
+    definitions: list[Parts | None] = [stored, {**(stored or {}), **decoded} if decoded else None]
+    edits = (edit for before in definitions if before is not None for edit in _edits(table, before, now))
+    return with_edits(table, tuple(dict.fromkeys(edits)), Effect.NEW if stored is None else Effect.NONE)
 
 
 def with_edits(table: TableSpec, edits: Sequence[Edit], otherwise: Effect) -> TablePlan:

@@ -44,6 +44,17 @@ def stored_definition(storage: Path, table: TableSpec) -> Parts | None:
     return found or None
 
 
+def decoded_definition(storage: Path, table: TableSpec) -> Parts | None:
+    """The definition that a table's records were decoded by last; None if they never were.
+
+    It differs from that of the changes after an update of some datasets only.
+    """
+    # The engine keeps private tables apart from those that users read.
+    log = folder_of(storage, names.decoded_dataset(table), under="system/private")
+    found: Parts = json.loads(stored_properties(log).get(PROPERTY, "{}"))
+    return found or None
+
+
 def stored_sources(storage: Path, dataset: str) -> dict[str, str]:
     """The sources that flowed into a target when it was written last, each with its table; empty for one table's."""
     sources: dict[str, str] = json.loads(stored_properties(folder_of(storage, dataset)).get(SOURCES, "{}"))
@@ -61,11 +72,11 @@ def source(storage: Path, table: TableSpec) -> Source:
     return Source(sum(each.get("numRecords", 0) for each in statistics), since)
 
 
-def folder_of(storage: Path, dataset: str) -> Path:
+def folder_of(storage: Path, dataset: str, under: str = "tables") -> Path:
     """The folder of the log of a published dataset."""
     # A storage folder has no catalogs.
     schema, name = dataset.split(".")[-2:]
-    return storage / "tables" / schema / name / "_delta_log"
+    return storage / under / schema / name / "_delta_log"
 
 
 def stored_properties(log: Path) -> dict[str, str]:
