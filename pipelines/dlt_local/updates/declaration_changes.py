@@ -6,7 +6,7 @@ from pathlib import Path
 from dlt_local.auto_cdc import drift
 from dlt_local.declarations.elements import Table
 from dlt_local.declarations.row_definition import DEFINITION
-from dlt_local.delta import tables
+from dlt_local.delta import delta_log, tables
 from dlt_local.delta.storage import Storage, read_json_if_intact
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.context import UpdateContext
@@ -36,8 +36,9 @@ def _check(node: Node, graph: Graph, context: UpdateContext) -> None:
     if isinstance(node.dataset, Table) and node.kind == "streaming table":
         table, path = node.dataset, context.path(node.dataset.name)
         moved_tables.check(table, context)
-        accepted = str(context.session.conf.get(expiry.SETTING, ""))
-        expiry.Sources(context.path, accepted).check_new(node)
+        if not delta_log.exists(path):
+            accepted = str(context.session.conf.get(expiry.SETTING, ""))
+            expiry.Sources(context.path, accepted).check_new(node)
         row_definitions.check(context.session, table, path)
         # Whether stored values stay right in a wider type, only a row definition knows.
         if node.name in graph.widened and not row_definitions.can_compare(context.session, table, path):

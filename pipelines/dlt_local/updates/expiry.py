@@ -98,13 +98,12 @@ class Sources:
             self._check(node, [name for name in node.inputs if name not in anew])
 
     def check_new(self, node: Node) -> None:
-        """Refuse to begin a table that does not exist yet with a table whose rows have expired.
+        """Refuse to begin a table, of which there is nothing yet, with a table whose rows have expired.
 
         Raises:
             DeclarationError: ROWS_EXPIRED.
         """
-        if isinstance(node.dataset, Table) and not delta_log.exists(self.path(node.dataset.name)):
-            self._check(node, node.inputs)
+        self._check(node, node.inputs)
 
     def _check(self, node: Node, sources: Sequence[TableName]) -> None:
         # A view is always what its sources have now.
