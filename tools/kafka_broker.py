@@ -58,7 +58,10 @@ class Broker:
 
     @property
     def with_login(self) -> str:
-        """Address for clients that log in by SASL_PLAINTEXT, mechanism PLAIN, as `reader` with `reader-secret`."""
+        """Address for clients that log in by SASL_PLAINTEXT, mechanism PLAIN, as `reader` with `reader-secret`.
+
+        They need grants; those of the other address do not.
+        """
         return f"127.0.0.1:{self._login_port}"
 
     def __enter__(self) -> Self:
@@ -141,6 +144,9 @@ class Broker:
             "listener.security.protocol.map": _PROTOCOLS,
             "sasl.enabled.mechanisms": "PLAIN",
             "listener.name.sasl_plaintext.plain.sasl.jaas.config": _LOGIN,
+            # Who logs in may do nothing until it is granted; clients without a login may do everything.
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": "User:ANONYMOUS",
             "controller.listener.names": "CONTROLLER",
             "log.dirs": self._folder / "data",
             "offsets.topic.replication.factor": 1,

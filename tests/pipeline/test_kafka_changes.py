@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
 from tests.conformance.tables import read
@@ -69,6 +76,18 @@ class Topics:
         """Delete the records before an offset, as retention does."""
         place = TopicPartition(name, partition, before)
         self._admin.delete_records([place])[place].result(PATIENCE_SECONDS)
+
+    def grant_reading(self, name: str, user: str) -> None:
+        """What the message of a refusal says: DESCRIBE and READ on the topic, READ on consumer groups."""
+        allowed = AclPermissionType.ALLOW
+        wanted = [
+            (ResourceType.TOPIC, name, ResourcePatternType.LITERAL, AclOperation.DESCRIBE),
+            (ResourceType.TOPIC, name, ResourcePatternType.LITERAL, AclOperation.READ),
+            (ResourceType.GROUP, "spark-kafka-source-", ResourcePatternType.PREFIXED, AclOperation.READ),
+        ]
+        grants = [AclBinding(*on, f"User:{user}", "*", operation, allowed) for *on, operation in wanted]
+        for granted in self._admin.create_acls(grants).values():
+            granted.result(PATIENCE_SECONDS)
 
     def produce(self, name: str, *numbers: int, partition: int = 0) -> None:
         producer = Producer({"bootstrap.servers": self.bootstrap, "log_level": 3})
@@ -207,7 +226,9 @@ def test_in_continuous_mode_a_table_without_its_topic_waits_alone(
     assert isinstance(result, Update) and result.state == "COMPLETED"
 
 
-def test_a_refused_login_is_named_and_a_right_one_reads(topics: Topics, topic: str, small: SmallPipeline) -> None:
+def test_a_refused_login_and_missing_grants_are_named_and_with_both_it_reads(
+    topics: Topics, topic: str, small: SmallPipeline
+) -> None:
     topics.create(topic)
     topics.produce(topic, 1)
     login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="reader" password="{}";'
@@ -226,7 +247,12 @@ def test_a_refused_login_is_named_and_a_right_one_reads(topics: Topics, topic: s
         " no.such.Module\n"
         "  fix: correct the option of the stream"
     )
-    assert update(small, broker=topics.with_login, login=login.format("reader-secret")) == [1]
+    right = {"broker": topics.with_login, "login": login.format("reader-secret")}
+    message = failure(small, **right)
+    assert message.startswith("KAFKA_NOT_AUTHORIZED  default.numbers\n"), message
+    assert message.endswith("grant the client DESCRIBE and READ on the topic, and READ on its consumer group")
+    topics.grant_reading(topic, "reader")
+    assert update(small, **right) == [1]
 
 
 def test_a_broker_that_does_not_answer_is_named_within_20_seconds(small: SmallPipeline) -> None:
