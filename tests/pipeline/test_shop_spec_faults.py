@@ -63,7 +63,7 @@ def test_each_fault_has_its_place_and_its_fix(faulty: Shop, refusal: str, place:
 def test_a_fixed_folder_runs(faulty: Shop, refusal: str) -> None:
     shutil.rmtree(faulty.conf)
     shutil.copytree(shop.CONF, faulty.conf)
-    assert len(faulty.pipeline.dry_run().nodes) == 28
+    assert len(faulty.pipeline.dry_run().tables) == 28
 
 
 def test_faulty_sql_names_the_spec_and_not_the_pipelines_code(spark: SparkSession, tmp_path: Path) -> None:
