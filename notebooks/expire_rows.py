@@ -24,21 +24,23 @@
 
 # COMMAND ----------
 
-import sys
-from pathlib import Path
+dbutils.widgets.text("conf", "../conf", "conf folder")
+dbutils.widgets.text("schemas", "", "layers that the pipeline's settings move, such as bronze=dev_bronze silver=dev_silver")
 
-ROOT = Path.cwd().parent if Path.cwd().name == "notebooks" else Path.cwd()
-sys.path.append(str(ROOT / "pipelines"))
+# COMMAND ----------
+
+import os
+import sys
+
+sys.path.append(os.path.abspath("../pipelines"))
 
 from cdc import retention
 from cdc.spec.load import load_conf
 
-# Where the pipeline's settings cdc.schemas.<layer> move a layer, name its schema here.
-SCHEMAS = {}
-
 # COMMAND ----------
 
-conf = load_conf(ROOT / "conf", deployed=SCHEMAS)
+schemas = dict(each.split("=") for each in dbutils.widgets.get("schemas").split())
+conf = load_conf(dbutils.widgets.get("conf"), deployed=schemas)
 for statement in retention.deletions(conf.tables, conf.connectors):
     print(statement)
     spark.sql(statement).show()

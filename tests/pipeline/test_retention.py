@@ -113,16 +113,14 @@ def test_a_dataset_that_is_new_is_not_built_from_what_is_left(spark: SparkSessio
         shop.update(drift="true")
 
 
-def test_the_notebook_deletes_the_same_in_a_workspace(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_notebook_deletes_the_same_in_a_workspace(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(tmp_path / "kept", spark, SPEC)
     shop.deliver(OLD)
     shop.deliver_now(NEW)
     shop.update()
     shop.specify(SPEC + KEPT)
-    monkeypatch.chdir(shop.folder)
-    notebook.run(shop_files.CHECKOUT / "notebooks/expire_rows.py", shop.folder / "storage", spark)
+    given = {"conf": str(shop.folder / "conf"), "schemas": "gold=marts"}
+    notebook.run(shop_files.CHECKOUT / "notebooks/expire_rows.py", shop.folder / "storage", spark, given)
     datasets = ("bronze.orders", "silver.orders_changes", "silver.orders")
     assert [shop.count(dataset) for dataset in datasets] == [2, 2, 4]
 
