@@ -20,7 +20,7 @@ test: setup ## Format, lint, types, and all tests that take less than a minute e
 	$(python) -m ruff format --check
 	$(python) -m ruff check
 	$(python) -m mypy
-	$(python) -m pytest -m "not long and not cli" -n 2 --dist loadfile
+	$(python) -m pytest -m "not long and not cli" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: setup ## Tests without Spark
 	$(python) -m pytest tests/unit tests/bundle -m "not long and not cli"
