@@ -208,6 +208,11 @@ SOURCE_FILES = (
         "Write `@dlt.table(name=...)`.",
     ),
     Condition("MISSING_TARGET", "an append flow does not say into which table it writes", "Give `target=`."),
+    Condition(
+        "ACCESS_NOT_ENFORCED",
+        "a table is declared with a row filter or a column mask, and every reader of local storage would see all of it",
+        "Where everyone may see it, as in a test, accept that with `--set dlt_local.accept_unenforced=TABLE`.",
+    ),
     Condition("FORMAT_NOT_SUPPORTED", "a table is declared in a format other than Delta", "Leave `format` out."),
     Condition(
         "BAD_SCHEMA",

@@ -114,6 +114,45 @@ def test_the_common_statements_run(small: SmallPipeline) -> None:
     assert [n for n in notices if "cluster_by_auto" in n] and [n for n in notices if "`pk` of default.people" in n]
 
 
+AS_WRITTEN = """
+USE SCHEMA sales;
+SET spark.sql.ansi.enabled;
+CREATE OR REPLACE FUNCTION ai_twice(x INT) RETURNS INT RETURN x * 2;
+
+CREATE OR REFRESH STREAMING TABLE IDENTIFIER('or' || 'ders') (
+  id INT PRIMARY KEY, name STRING MASK hidden, CONSTRAINT of_raw FOREIGN KEY (id) REFERENCES raw (id)
+) WITH ROW FILTER own ON (id)
+AS SELECT id, name FROM STREAM (SELECT id, name FROM default.raw WHERE op <> 'd');
+
+CREATE MATERIALIZED VIEW counted AS
+WITH named AS (SELECT * FROM orders) SELECT ai_twice(CAST(count(*) AS INT)) AS n FROM named;
+
+CREATE STREAMING TABLE latest;
+APPLY CHANGES INTO latest FROM STREAM (SELECT id, name, at FROM default.raw)
+KEYS (id) SEQUENCE BY at COLUMNS * EXCEPT (at) STORED AS SCD TYPE 1;
+
+CREATE STREAMING TABLE copied AS SELECT * FROM STREAM delta.`{path}`;
+"""
+
+
+def test_sql_as_other_projects_write_it(small: SmallPipeline, spark: SparkSession) -> None:
+    outside = small.folder / "outside"
+    spark.range(2).write.format("delta").save(str(outside))
+    with_sql(small, AS_WRITTEN.format(path=outside))
+    small.pipeline.configuration |= {"dlt_local.accept_unenforced": "sales.orders"}
+    small.drop({"id": 1, "name": "a", "op": "c", "at": 1}, {"id": 2, "name": "b", "op": "d", "at": 1})
+    update = small.pipeline.run()
+    small.drop({"id": 1, "name": "c", "op": "u", "at": 2})
+    spark.range(2, 3).write.format("delta").mode("append").save(str(outside))
+    small.pipeline.run()
+    assert [(row["id"], row["name"]) for row in small.table("sales.orders")] == [(1, "a"), (1, "c")]
+    assert small.table("sales.counted") == [{"n": 4}]
+    assert small.table("sales.latest") == [{"id": 1, "name": "c"}, {"id": 2, "name": "b"}]
+    assert sorted(row["id"] for row in small.table("sales.copied")) == [0, 1, 2]
+    notice = "sales.orders has a row filter and a mask of column `name`, which nothing enforces locally"
+    assert [each for each in update.graph.notices if each.startswith(notice)]
+
+
 FAULTS = {
     "syntax in the query": ("CREATE LIVE TABLE {t} AS\nSELECT id\nFORM raw x", 3, "QUERY_FAILED", "x"),
     "unknown column": ("\n\nCREATE LIVE TABLE {t} AS\nSELECT id,\n nmae FROM raw", 5, "QUERY_FAILED", "nmae"),
@@ -138,6 +177,25 @@ FAULTS = {
         2,
         "NOT_SUPPORTED_LOCALLY",
         "read_files",
+    ),
+    "Databricks' own function": (
+        "CREATE LIVE TABLE {t} AS\nSELECT id,\n  ai_classify(name, array('a')) AS kind FROM raw",
+        3,
+        "NOT_SUPPORTED_LOCALLY",
+        "CREATE FUNCTION ai_classify(...)",
+    ),
+    "clone": ("CREATE TABLE {t}\nSHALLOW CLONE raw", 2, "SQL_NOT_UNDERSTOOD", "clone"),
+    "mask": (
+        "CREATE LIVE TABLE {t} (id INT, name STRING MASK m)\nWITH ROW FILTER own ON (id) AS SELECT id, name FROM raw",
+        1,
+        "ACCESS_NOT_ENFORCED",
+        "a row filter and a mask of column `name`",
+    ),
+    "function in Python": (
+        "CREATE FUNCTION {t}(x INT) RETURNS INT\nLANGUAGE PYTHON AS 'return x'",
+        2,
+        "SQL_NOT_UNDERSTOOD",
+        "spark.udf.register",
     ),
     "no value": ("CREATE LIVE TABLE {t} AS\nSELECT ${{rovs}}", 2, "NO_SUCH_VALUE", "did you mean `rows`"),
     "open parenthesis": ("CREATE STREAMING TABLE {t} (\nid INT", 2, "SQL_NOT_UNDERSTOOD", "not closed"),

@@ -99,14 +99,13 @@ def test_table_declarations_reach_delta(spark: SparkSession, tmp_path: Path) -> 
             table_properties={{"quality": "silver", "delta.appendOnly": "true"}},
             partition_cols=["day"],
             schema=SCHEMA,
-            row_filter="ROW FILTER f ON (name)",
             path="/elsewhere",
         )
         @dlt.expect("early", col("at") < "2026-01-02")
         def people():
             return {ROWS}
 
-        @dlt.table(row_filter="ROW FILTER f ON (name)", cluster_by=["id"], schema="id INT COMMENT 'kept', n BIGINT")
+        @dlt.table(cluster_by=["id"], schema="id INT COMMENT 'kept', n BIGINT")
         def counted():
             return spark.read.table("people").groupBy("id").agg({{"*": "count"}}).toDF("id", "n")
 
@@ -129,7 +128,6 @@ def test_table_declarations_reach_delta(spark: SparkSession, tmp_path: Path) -> 
     assert small.table("configured") == [{"setting": "seen"}]
 
     notices = [row.message for row in small.pipeline.event_log().where("level = 'WARN'").collect()]
-    assert sum("`row_filter` has no effect" in notice for notice in notices) == 1
     assert sum("`path` has no effect" in notice for notice in notices) == 1
     assert sum("`pk` of default.people is informational" in notice for notice in notices) == 1
 

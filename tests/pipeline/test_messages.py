@@ -39,6 +39,9 @@ def flow(target: str, name: str, query: str) -> str:
 
 STREAM = 'spark.readStream.table("raw")'
 REFUSED = {
+    "ACCESS_NOT_ENFORCED": table(
+        "orders", STREAM, '@dlt.table(row_filter="ROW FILTER r ON (id)", schema="id INT, name STRING MASK hidden")'
+    ),
     "BAD_SCHEMA": table("orders", "spark.range(1)", '@dlt.table(schema="id INTT")'),
     "EXPECTATION_NOT_VALID": table("orders", "spark.range(1)", '@dlt.table\n@dlt.expect("positive", "totl > 0")'),
     "QUERY_FAILED": table("orders", 'spark.read.table("raw").select("nmae")'),

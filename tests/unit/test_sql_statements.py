@@ -5,8 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from dlt_local.declarations import reading
+from dlt_local.declarations import access_control, reading
+from dlt_local.declarations.sql import relations as relations_module
+from dlt_local.declarations.sql.query_text import query_text
 from dlt_local.declarations.sql.reader import Reader
+from dlt_local.declarations.sql.relations import relations
 from dlt_local.declarations.sql.settings import substituted
 from dlt_local.declarations.sql.tokens import statements
 from dlt_local.errors import DeclarationError
@@ -51,5 +54,64 @@ def test_values_are_substituted_except_in_comments() -> None:
         substituted("a\n${shema}", {"schema": "s"}, "f.sql")
 
 
+@pytest.mark.parametrize(
+    ("query", "read"),
+    [
+        (
+            "SELECT a, b FROM t, s.u AS v JOIN `w` USING (a, b), x WHERE a IN (SELECT y FROM z)",
+            ["t", "s.u", "`w`", "x", "z"],
+        ),
+        ("WITH a AS (SELECT * FROM b), c (n) AS (SELECT 1) SELECT * FROM a, c, C, d", ["b", "d"]),
+        ("SELECT trim(BOTH ' ' FROM name), extract(DAY FROM at) FROM t WHERE a IS DISTINCT FROM b", ["t"]),
+        (
+            "SELECT * FROM (t JOIN (SELECT * FROM u) ON true), LATERAL (SELECT * FROM v) w, range(3) r",
+            ["t", "u", "v", "range"],
+        ),
+        ("SELECT * FROM t LATERAL VIEW explode(items) e AS a, b ORDER BY a, b", ["t"]),
+        ("FROM STREAM(live.t) |> WHERE x", ["live.t"]),
+        ("SELECT 'FROM x' AS `from`, count(*) FROM t GROUP BY a, b UNION ALL SELECT 1, 2 FROM u", ["t", "u"]),
+    ],
+)
+def test_the_relations_of_a_query_are_found(query: str, read: list[str]) -> None:
+    (statement,) = statements(query)
+    found = relations(statement.tokens, 0, len(statement.tokens))
+    assert [statement.text(each.first, each.end) for each in found] == read
+
+
+@pytest.mark.parametrize(
+    ("query", "place", "text"),
+    [
+        ("SELECT * FROM t, v, s.u, live.w, range(2)", ("x",), "SELECT * FROM `x`.t, v, s.u, live.w, range(2)"),
+        ("SELECT * FROM t, s.u, a.b.c", ("k", "x"), "SELECT * FROM `k`.`x`.t, `k`.s.u, a.b.c"),
+        (
+            "SELECT * FROM STREAM (SELECT a FROM t WHERE a > 1)",
+            ("x",),
+            "SELECT * FROM  (SELECT a FROM STREAM `x`.t WHERE a > 1)",
+        ),
+        ("SELECT * FROM STREAM(SELECT a FROM STREAM(t), u)", (), "SELECT * FROM (SELECT a FROM STREAM(t), u)"),
+        ("SELECT * FROM STREAM delta.`/p/t` d", (), "SELECT * FROM STREAM __dlt_local_streamed_path_1_4 d"),
+        ("SELECT * FROM delta.`/p/t`, csv.`/p/u`", ("x",), "SELECT * FROM delta.`/p/t`, csv.`/p/u`"),
+    ],
+)
+def test_a_query_is_written_for_spark(query: str, place: tuple[str, ...], text: str) -> None:
+    reader = Reader(statements(query)[0], "f.sql", place=place)
+    assert query_text(reader, len(reader.tokens)).text(lambda name: name == "v") == text
+    assert reader.is_done
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT * FROM STREAM (SELECT * FROM t JOIN u)", "STREAM stands before a query of 2 relations"),
+        ("SELECT * FROM STREAM json.`/p`", "files cannot be streamed by their path alone"),
+    ],
+)
+def test_what_cannot_be_streamed_is_refused(query: str, message: str) -> None:
+    reader = Reader(statements(query)[0], "f.sql")
+    with pytest.raises(DeclarationError, match=message):
+        query_text(reader, len(reader.tokens))
+
+
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(reading).failed == 0
+    for module in (reading, relations_module, access_control):
+        assert doctest.testmod(module).failed == 0

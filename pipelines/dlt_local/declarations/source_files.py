@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 
-from dlt_local.declarations import sql
 from dlt_local.declarations.import_hook import pipeline_modules
 from dlt_local.declarations.registry import Registry, registration
+from dlt_local.declarations.sql.run import run_file
 from dlt_local.errors import DeclarationError, LocalPipelineError, SourceLocation
 
 
@@ -58,7 +58,7 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
 
 def _execute(file: Path, name: str, registry: Registry) -> None:
     if file.suffix == ".sql":
-        sql.run_file(file, registry.spark)
+        run_file(file, registry.spark)
         return
     module = types.ModuleType(name)
     module.__file__ = str(file)

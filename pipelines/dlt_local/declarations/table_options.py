@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import StructType
 
+from dlt_local.declarations.access_control import check_enforced, without_masks
 from dlt_local.declarations.elements import Expectation, Table, TableKind
 from dlt_local.declarations.registry import caller, current
 from dlt_local.declarations.row_definition import check_definition
@@ -37,13 +38,16 @@ class TableOptions:
         """The table these options describe; a notice is recorded for each argument that has no effect here.
 
         Raises:
-            DeclarationError: the format is not Delta, or the row definition cannot be read.
+            DeclarationError: the format is not Delta, the row definition cannot be read, or nothing would enforce a row
+                filter or a mask.
         """
         if self.format is not None and self.format.lower() != "delta":
             message = f"{name}: tables are Delta tables, but `format` is {self.format!r}"
             raise DeclarationError("FORMAT_NOT_SUPPORTED", message, caller(), "leave `format` out")
         properties = self.table_properties or {}
         check_definition(name, properties, caller())
+        schema, masked = without_masks(self.schema) if isinstance(self.schema, str) else (self.schema, [])
+        check_enforced(name, self.row_filter, masked, caller())
         for argument in (*self._without_effect(), *properties):
             current().notice_no_effect(argument)
         return Table(
@@ -52,7 +56,7 @@ class TableOptions:
             kind=kind,
             private=self.private,
             comment=self.comment,
-            schema=self.schema,
+            schema=schema,
             table_properties={key: str(value) for key, value in properties.items()},
             partition_cols=_names(self.partition_cols),
             cluster_by=_names(self.cluster_by),
@@ -64,7 +68,6 @@ class TableOptions:
         given = {
             "path": self.path,
             "cluster_by_auto": self.cluster_by_auto,
-            "row_filter": self.row_filter,
             "refresh_policy": self.refresh_policy,
         }
         return [argument for argument, value in given.items() if value]

@@ -9,6 +9,13 @@ from dlt_local.declarations.elements import QueryFlow
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import parts, quote
 
+# Source: Databricks, "Alphabetical list of built-in functions", less what open-source Spark has.
+_DATABRICKS_FUNCTION = re.compile(
+    r"(ai|h3|st|cloud_files|pg)_\w+|vector_search|read_(kafka|kinesis|pubsub|pulsar|statestore|state_metadata)|event_log"
+    r"|remote_query|http_request|(try_)?secret|list_secrets|is_(account_group_)?member",
+    re.IGNORECASE,
+)
+
 
 def missing_dataset(error: AnalysisException) -> str | None:
     """The name that the query reads and the catalog does not know; None for any other error."""
@@ -28,8 +35,28 @@ def _joined(name: tuple[str, ...]) -> str:
 
 def query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
     """The error as a fault that names the flow and, if known, the line of its query that failed."""
+    if isinstance(error, AnalysisException) and (function := _only_on_databricks(error)):
+        message = f"`{flow.name}` calls `{function}`, a function that only Databricks has"
+        fix = (
+            f"for local runs, declare a stand-in in a source file of theirs: CREATE FUNCTION {function}(...) RETURNS"
+            f' ... RETURN ..., or in Python spark.udf.register("{function}", ...)'
+        )
+        return DeclarationError("NOT_SUPPORTED_LOCALLY", message, _location(flow, error), fix)
     message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {first_line(error)}"
     return DeclarationError("QUERY_FAILED", message, _location(flow, error))
+
+
+def _only_on_databricks(error: AnalysisException) -> str | None:
+    """The function that Spark does not know, if its name is one of Databricks' own."""
+    parameters = error.getMessageParameters() or {}
+    match error.getCondition():
+        case "UNRESOLVED_ROUTINE":
+            name = parts(parameters.get("routineName", ""))
+        case "UNRESOLVABLE_TABLE_VALUED_FUNCTION":
+            name = parts(parameters.get("name", ""))
+        case _:
+            return None
+    return name[-1] if name and _DATABRICKS_FUNCTION.fullmatch(name[-1]) else None
 
 
 def first_line(error: Exception) -> str:

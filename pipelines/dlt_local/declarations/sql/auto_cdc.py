@@ -5,8 +5,13 @@ from dataclasses import replace
 from dlt_local.declarations.auto_cdc_checks import AutoCdcArguments, ColumnChoice
 from dlt_local.declarations.reading import without_live
 from dlt_local.declarations.registry import current
+from dlt_local.declarations.sql.columns import ColumnList
+from dlt_local.declarations.sql.queries import query
 from dlt_local.declarations.sql.reader import Reader
+from dlt_local.declarations.sql.relations import QUERY_STARTS
+from dlt_local.declarations.views import temporary_view
 from dlt_local.errors import DeclarationError
+from dlt_local.names import parts
 
 # The first match counts: COLUMNS TO UPDATE must come before COLUMNS.
 _CLAUSES: tuple[tuple[str, ...], ...] = (
@@ -33,9 +38,9 @@ def auto_cdc(reader: Reader, name: str | None = None) -> None:
     """
     once = reader.accept("ONCE")
     reader.require("INTO")
-    target = without_live(reader.name())
+    target = without_live(reader.dataset())
     reader.require("FROM")
-    arguments = AutoCdcArguments(target, _source(reader), name=name, once=once)
+    arguments = AutoCdcArguments(target, _source(reader, target), name=name, once=once)
     seen = set()
     while not reader.is_done:
         clause = next((words for words in _CLAUSES if reader.accept(*words)), None)
@@ -49,14 +54,23 @@ def auto_cdc(reader: Reader, name: str | None = None) -> None:
     current().add_flow(arguments.flow())
 
 
-def _source(reader: Reader) -> str:
-    if not reader.accept("STREAM") or not reader.accept_symbol("("):
-        return reader.name()
-    source = reader.name()
-    if not reader.accept_symbol(")"):
-        fix = "give a query a name first: CREATE TEMPORARY VIEW"
-        raise reader.fault("STREAM(...) must hold the name of a dataset", fix)
-    return source
+def _source(reader: Reader, target: str) -> str:
+    """The name of the source; a query becomes a view."""
+    first = reader.at
+    is_streamed = reader.accept("STREAM")
+    if not reader.sees_symbol("("):
+        return reader.dataset()
+    inside, end = reader.parenthesized()
+    if is_streamed and not reader.tokens[inside].is_word(*QUERY_STARTS):
+        named = Reader(reader.statement, reader.file, inside, reader.place)
+        source = named.dataset()
+        if named.at != end:
+            raise named.expected("`)`")
+        return source
+    view = f"source_of_{'_'.join(parts(target))}_in_line_{reader.statement.line(first)}"
+    asked = Reader(reader.statement, reader.file, first, reader.place)
+    temporary_view(name=view)(query(asked, ColumnList(), reader.at))
+    return view
 
 
 def _with_clause(arguments: AutoCdcArguments, clause: tuple[str, ...], reader: Reader) -> AutoCdcArguments:

@@ -14,7 +14,7 @@ from dlt_local.declarations.tables import declare_table, declare_target
 from dlt_local.declarations.views import temporary_view
 
 _MODIFIERS = ("TEMPORARY", "TEMP", "PRIVATE", "STREAMING", "INCREMENTAL", "LIVE", "MATERIALIZED")
-_NO_EFFECT = (("LOCATION",), ("SCHEDULE",), ("TRIGGER",), ("WITH", "ROW", "FILTER"), ("DEFAULT", "COLLATION"))
+_NO_EFFECT = (("LOCATION",), ("SCHEDULE",), ("TRIGGER",), ("DEFAULT", "COLLATION"))
 # A clause without effect has no grammar here; it is skipped up to the next of these.
 _CLAUSE_STARTS = ("AS", "COMMENT", "TBLPROPERTIES", "PARTITIONED", "CLUSTER", "LOCATION", "WITH", "DEFAULT")
 
@@ -37,9 +37,10 @@ def create_dataset(reader: Reader, settings: Mapping[str, str]) -> None:
         raise reader.expected("TABLE, VIEW or FLOW")
 
 
-def _name(reader: Reader) -> str:
+def _name(reader: Reader, is_view: bool = False) -> str:
+    """A table's name in the place of USE; a view is in no schema."""
     reader.accept("IF", "NOT", "EXISTS")
-    return reader.name()
+    return reader.name() if is_view else reader.dataset()
 
 
 def _table(reader: Reader, modifiers: set[str], settings: Mapping[str, str]) -> None:
@@ -53,13 +54,16 @@ def _table(reader: Reader, modifiers: set[str], settings: Mapping[str, str]) -> 
         declare_table(kind, declared, name, options)
     elif streaming:
         declare_target(name, options, columns.expectations)
+    elif _sees_clone(reader):
+        message = f"{name} is a clone of another table, which no pipeline makes"
+        raise reader.fault(message, "make it outside of the pipeline, or write AS SELECT * FROM the other table")
     else:
         raise reader.fault(f"{name} has no query", "write it after AS, or use CREATE STREAMING TABLE and add a flow")
 
 
 def _table_clauses(reader: Reader) -> TableOptions:
     options = TableOptions()
-    while not reader.is_done and not reader.sees("AS"):
+    while not reader.is_done and not reader.sees("AS") and not _sees_clone(reader):
         if reader.accept("COMMENT"):
             options = replace(options, comment=reader.string())
         elif reader.accept("TBLPROPERTIES"):
@@ -70,9 +74,15 @@ def _table_clauses(reader: Reader) -> TableOptions:
             options = replace(options, cluster_by=_clustering(reader))
         elif reader.accept("USING"):
             reader.require("DELTA")
+        elif reader.accept("WITH", "ROW", "FILTER"):
+            options = replace(options, row_filter=reader.until(*((word,) for word in _CLAUSE_STARTS)))
         else:
             _skip_without_effect(reader)
     return options
+
+
+def _sees_clone(reader: Reader) -> bool:
+    return any(reader.sees(*words) for words in (("SHALLOW", "CLONE"), ("DEEP", "CLONE"), ("CLONE",)))
 
 
 def _clustering(reader: Reader) -> list[str]:
@@ -89,8 +99,6 @@ def _skip_without_effect(reader: Reader) -> None:
     match clause[0]:
         case "LOCATION":
             current().notice_no_effect("path")
-        case "WITH":
-            current().notice_no_effect("row_filter")
         case _:
             current().notice(f"`{' '.join(clause)}` has no effect locally")
     reader.at += len(clause)
@@ -104,7 +112,7 @@ def _starts_clause(reader: Reader) -> bool:
 
 
 def _view(reader: Reader, settings: Mapping[str, str]) -> None:
-    name, columns = _name(reader), column_list(reader)
+    name, columns = _name(reader, is_view=True), column_list(reader)
     comment = None
     while not reader.is_done and not reader.sees("AS"):
         if reader.accept("COMMENT"):

@@ -25,6 +25,6 @@ def create_flow(reader: Reader) -> None:
     once = reader.accept("ONCE")
     reader.require("INTO")
     once = reader.accept("ONCE") or once
-    target = without_live(reader.name())
+    target = without_live(reader.dataset())
     reader.accept("BY", "NAME")
     append_flow(name=name.strip("`"), target=target, comment=comment, once=once)(query(reader, ColumnList()))

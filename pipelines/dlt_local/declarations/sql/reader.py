@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from dlt_local.declarations.sql.tokens import Statement, Token, split
 from dlt_local.errors import DeclarationError, SourceLocation
+from dlt_local.names import parts, quote
 
 
 @dataclass
@@ -14,6 +15,8 @@ class Reader:
     statement: Statement
     file: str
     at: int = 0
+    place: tuple[str, ...] = ()
+    """Catalog and schema of unqualified names, as USE has set them: (), (schema,) or (catalog, schema)."""
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -79,6 +82,25 @@ class Reader:
             if not self.accept_symbol("."):
                 return self.statement.text(first, self.at)
         raise self.expected("a name")
+
+    def dataset(self) -> str:
+        """Read the name of a table, as written or by IDENTIFIER('...'), in the place that USE has set."""
+        if not (self.sees("IDENTIFIER") and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "("):
+            return self.qualified(self.name())
+        self.at += 1
+        first, end = self.parenthesized()
+        texts = self.tokens[first:end]
+        if not texts or not all(each.kind == "text" or each.text == "|" for each in texts):
+            raise self.fault("IDENTIFIER has something other than strings, joined by ||", "write IDENTIFIER('name')")
+        return self.qualified("".join(each.value for each in texts if each.kind == "text"))
+
+    def qualified(self, name: str) -> str:
+        """The name with what it lacks of the place that USE has set; LIVE names a dataset of this pipeline."""
+        split = parts(name)
+        if len(split) > 1 and split[0].lower() == "live":
+            return name
+        missing = self.place[: max(len(self.place) + 1 - len(split), 0)]
+        return ".".join([*map(quote, missing), name])
 
     def string(self) -> str:
         """Read a string; its value."""

@@ -4,13 +4,15 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from dlt_local.declarations.registry import located_at
+from dlt_local.declarations.registry import current, located_at
 from dlt_local.declarations.sql.auto_cdc import auto_cdc
 from dlt_local.declarations.sql.datasets import create_dataset
 from dlt_local.declarations.sql.flows import create_flow
+from dlt_local.declarations.sql.functions import create_function
 from dlt_local.declarations.sql.reader import Reader
 from dlt_local.declarations.sql.settings import settings, substituted
 from dlt_local.declarations.sql.tokens import statements
+from dlt_local.names import parts
 
 
 def run_file(file: Path, spark: SparkSession) -> None:
@@ -22,10 +24,26 @@ def run_file(file: Path, spark: SparkSession) -> None:
     source = file.read_text(encoding="utf-8")
     own_settings = settings(source, str(file))
     source = substituted(source, dict(spark.conf.getAll) | own_settings, str(file))
+    place: tuple[str, ...] = ()
     for statement in statements(source):
-        reader = Reader(statement, str(file))
+        reader = Reader(statement, str(file), place=place)
         with located_at(reader.location()):
-            _declare(reader, own_settings)
+            if reader.accept("USE"):
+                place = _used(reader)
+            else:
+                _declare(reader, own_settings)
+
+
+def _used(reader: Reader) -> tuple[str, ...]:
+    """The place of unqualified names from here to the end of the file, from what follows `USE`."""
+    if reader.accept("CATALOG"):
+        used = (*parts(reader.name()), reader.place[-1] if reader.place else current().schema)
+    else:
+        _ = reader.accept("SCHEMA") or reader.accept("DATABASE")
+        used = (*reader.place[:-1], *parts(reader.name()))[-2:]
+    if not reader.is_done:
+        raise reader.expected("the end of the statement")
+    return used
 
 
 def _declare(reader: Reader, settings: dict[str, str]) -> None:
@@ -37,8 +55,15 @@ def _declare(reader: Reader, settings: dict[str, str]) -> None:
         _ = reader.accept("OR", "REFRESH") or reader.accept("OR", "REPLACE")
         if reader.accept("FLOW"):
             create_flow(reader)
+        elif _accepts_function(reader):
+            create_function(reader)
         else:
             create_dataset(reader, settings)
     else:
         message = f"no statement of a pipeline starts with {reader.next_text()}"
-        raise reader.fault(message, "use CREATE TABLE, VIEW or FLOW, AUTO CDC INTO, APPLY CHANGES INTO or SET")
+        fix = "use CREATE TABLE, VIEW, FLOW or FUNCTION, AUTO CDC INTO, APPLY CHANGES INTO, USE or SET"
+        raise reader.fault(message, fix)
+
+
+def _accepts_function(reader: Reader) -> bool:
+    return any(reader.accept(*words) for words in (("FUNCTION",), ("TEMPORARY", "FUNCTION"), ("TEMP", "FUNCTION")))

@@ -11,15 +11,18 @@ def settings(source: str, file: str) -> dict[str, str]:
     """The values that the file's SET statements give; they apply to the whole file.
 
     Raises:
-        DeclarationError: a SET statement has no `=`.
+        DeclarationError: a SET statement with several words has no `=`.
     """
     found = {}
     for statement in statements(source):
         reader = Reader(statement, file)
         if reader.accept("SET"):
             name, equals, value = statement.text(1, len(statement.tokens)).partition("=")
-            if not equals:
+            if not equals and len(name.split()) > 1:
                 raise reader.fault("SET must have the form `SET name = value`")
+            if not equals:
+                # `SET name` and `SET` show values in a notebook.
+                continue
             found[name.strip()] = value.strip().strip("'\"")
     return found
 

@@ -1,7 +1,7 @@
 """SQL text as tokens and statements with their positions; the queries inside are left for Spark to parse."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _TOKEN = re.compile(
@@ -61,13 +61,19 @@ class Statement:
         start = self.tokens[min(index, len(self.tokens) - 1)].start
         return self.source.count("\n", 0, start) + 1
 
-    def text(self, first: int, end: int) -> str:
-        """The text of the tokens from ``first`` up to ``end`` (exclusive), as written."""
-        return self.source[self.tokens[first].start : self.tokens[end - 1].end] if end > first else ""
+    def text(self, first: int, end: int, replaced: Mapping[int, str] | None = None) -> str:
+        """The text of the tokens from ``first`` up to ``end`` (exclusive), as written but for the replaced tokens."""
+        if end <= first:
+            return ""
+        text, start = "", self.tokens[first].start
+        for at in sorted(at for at in replaced or () if first <= at < end):
+            text += self.source[start : self.tokens[at].start] + (replaced or {})[at]
+            start = self.tokens[at].end
+        return text + self.source[start : self.tokens[end - 1].end]
 
-    def text_on_its_lines(self, first: int, end: int) -> str:
+    def text_on_its_lines(self, first: int, end: int, replaced: Mapping[int, str] | None = None) -> str:
         """The same text after as many line breaks as precede it in the file: a parser then reports the file's lines."""
-        return "\n" * (self.line(first) - 1) + self.text(first, end)
+        return "\n" * (self.line(first) - 1) + self.text(first, end, replaced)
 
 
 def statements(source: str) -> list[Statement]:
