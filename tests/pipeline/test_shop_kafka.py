@@ -64,10 +64,16 @@ def test_a_capture_made_as_the_fix_of_not_a_capture_says_has_the_records_of_the_
     assert not difference({"orders": bronze}, {"orders": [_plain(row) for row in captured]})
 
 
-def _plain(row: Row) -> dict[str, Any]:
-    """A row as a reader that is not Spark returns it."""
-    plain = row.asDict(recursive=True)
-    return plain | {name: bytes(plain[name]) for name in ("key", "value") if plain[name] is not None}
+def _plain(value: Any) -> Any:
+    """A value as a reader that is not Spark returns it."""
+    match value:
+        case Row():
+            return {name: _plain(part) for name, part in value.asDict().items()}
+        case list():
+            return [_plain(part) for part in value]
+        case bytearray():
+            return bytes(value)
+    return value
 
 
 def _capture(topic: str, broker: str, to: Path) -> None:
