@@ -20,7 +20,7 @@ from tests.decoding.test_types import COMPACT
 from tests.pipeline.test_events import CAPTURE as EVENTS
 from tests.pipeline.test_events import CONNECTOR, TABLE
 from tests.support.conf_folder import write_conf
-from tools.runtimes import RUNTIMES, Runtime
+from tools.runtimes import REFUSED, RUNTIMES, Runtime
 from tools.sqlserver_connector.connector import VERSIONS
 from tools.type_captures import TABLE as TYPES
 from tools.type_captures import capture_file
@@ -28,7 +28,8 @@ from tools.type_captures import capture_file
 pytestmark = pytest.mark.runtimes
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = Path(__file__).with_name("program.py")
+PROGRAM, OUT = Path(__file__).with_name("program.py"), "rows.json"
+MESSAGES = ROOT / "tests/support/messages"
 Rows = Mapping[str, list[str]]
 """Dataset -> the texts of its rows."""
 
@@ -86,15 +87,20 @@ def expected(inputs: Inputs, tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 
 def rows_on(python: Path, mode: str, inputs: Inputs, folder: Path) -> Rows:
+    ran = run(python, mode, inputs, folder)
+    assert ran.returncode == 0, ran.stderr[-5000:]
+    found: Rows = json.loads((folder / OUT).read_text())
+    return found
+
+
+def run(python: Path, mode: str, inputs: Inputs, folder: Path) -> subprocess.CompletedProcess[str]:
     # With SPARK_TESTING pyspark lets a Connect server choose a free port.
     testing = {"SPARK_TESTING": "1"} if mode == "connect" else {}
-    environment = {**os.environ, **testing, "PYTHONPATH": f"{ROOT / 'pipelines'}"}
-    out = folder / "rows.json"
-    command = [python, PROGRAM, mode, inputs.conf, inputs.captures, out]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=900, cwd=folder)
-    assert ran.returncode == 0, ran.stderr[-5000:]
-    found: Rows = json.loads(out.read_text())
-    return found
+    environment = {**os.environ, **testing, "PYTHONPATH": str(ROOT / "pipelines")}
+    command = [python, PROGRAM, mode, inputs.conf, inputs.captures, folder / OUT]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, timeout=900, cwd=folder
+    )
 
 
 def in_place(runtime: Runtime) -> Runtime:
@@ -113,6 +119,12 @@ def test_the_rows_are_the_same(expected: Rows, inputs: Inputs, tmp_path: Path, r
     assert {name: difference(expected[name], rows) for name, rows in found.items() if rows != expected[name]} == {}
 
 
+def test_an_older_version_is_refused(inputs: Inputs, tmp_path: Path) -> None:
+    ran = run(in_place(REFUSED).program, "classic", inputs, tmp_path)
+    assert ran.returncode != 0
+    assert ran.stderr.strip().endswith((MESSAGES / "SPARK_TOO_OLD.txt").read_text().strip())
+
+
 def difference(expected: list[str], found: list[str]) -> dict[str, list[str]]:
     """The rows that only one side has."""
     ours, theirs = Counter(expected), Counter(found)
@@ -124,6 +136,6 @@ def test_there_are_rows_of_every_kind(expected: Rows) -> None:
     assert {name for name in expected if name.endswith(" decoded")} & empty == set()
     assert expected["shop orders changes in one plan"] == expected["shop orders changes"]
     assert {name.split()[-1] for name in expected} - {name.split()[-1] for name in empty} >= {
-        *("decoded", "rejects", "changes", "plan", "counts", "history", "rows", "ranges", "findings", "drift"),
+        *("decoded", "rejects", "changes", "plan", "counts", "history", "rows", "ranges", "rejected", "drift"),
         *("schema_changes", "transactions", "heartbeats", "notifications", "signals", "columns", "liveness"),
     }

@@ -175,12 +175,14 @@ def _finish(table: TableSpec) -> list[Column]:
 
 
 def _apart(outcome: Column) -> Column:
-    """The outcome, by an expression that counts as not deterministic: no filter is moved to before this step.
+    """The outcome, by an expression that counts as not deterministic: Spark moves no filter to before this step.
 
-    Spark before 4.2 moves `changes` and `rejects` down to the records, and on the way writes each column out wherever
-    a step reads it: over these steps the condition grows exponentially, and planning does not end.
+    Before 4.2 it would take the condition of `changes` down to the records, and on the way write each column out
+    wherever a step reads it: over these steps the condition grows exponentially, and planning does not end. From 4.2 on
+    it leaves expensive columns alone. The number of a partition is such an expression, and streams may have it; `rand`
+    would make the query one whose result changes by itself.
     """
-    return F.coalesce(F.when(F.rand(0) < 0, F.lit("")), outcome)
+    return F.coalesce(F.when(F.spark_partition_id() < 0, F.lit("")), outcome)
 
 
 def _conclude(table: TableSpec) -> list[Column]:
