@@ -1,6 +1,6 @@
 # Every target runs the setup that it needs; tools/setup.sh returns at once if there is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check bundle test-bundle graph shell format clean
+.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check bundle test-bundle test-runtimes graph shell format clean
 python := .venv/bin/python
 TARGET ?= dev
 
@@ -20,7 +20,7 @@ test: setup ## Format, lint, types, and all tests that take less than a minute e
 	$(python) -m ruff format --check
 	$(python) -m ruff check
 	$(python) -m mypy
-	$(python) -m pytest -m "not long and not cli" -n 2 --dist loadfile --no-loadscope-reorder
+	$(python) -m pytest -m "not long and not cli and not runtimes" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: setup ## Tests without Spark
 	$(python) -m pytest tests/unit tests/bundle -m "not long and not cli"
@@ -39,6 +39,10 @@ bundle: setup ## What a deployment would create and upload, TARGET=prod VARS="--
 
 test-bundle: setup ## Real `databricks bundle validate` and `deploy` of each target, to a workspace that is only a test's
 	$(python) -m pytest -m cli tests/bundle
+
+test-runtimes: setup ## Shipped code on Spark 4.0 and 4.1, classic and Connect; the graph by open-source spark-pipelines
+	$(python) -m tools.runtimes
+	$(python) -m pytest -m runtimes tests/runtimes
 
 bench: setup ## Run all benchmarks and write docs/performance.md
 	$(python) -m tests.benchmarks $(ARGS)

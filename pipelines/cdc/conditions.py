@@ -64,6 +64,8 @@ SPECS: Mapping[Condition, str] = {
 """Faults of a conf folder -> what to do."""
 
 RUNS: Mapping[RunCondition, str] = {
+    RunCondition.SPARK_TOO_OLD: "Run the pipeline on Spark 4.0 or newer; on Databricks, on Databricks Runtime 17 or on"
+    ' serverless compute with `environment_version: "4"`.',
     RunCondition.UNKNOWN_SOURCE: "Pass `--set cdc.source=kafka --set cdc.kafka.bootstrap.servers=HOST:PORT`, or"
     " `--set cdc.source=capture:FOLDER`, or write it into the pipeline's configuration.",
     RunCondition.BAD_KAFKA_OPTIONS: 'Write a JSON object of strings, such as `{"kafka.sasl.mechanism": "PLAIN"}`.',

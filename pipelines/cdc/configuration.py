@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from cdc.analysis import check_sql
 from cdc.settings import UnknownSetting, setting_faults
+from cdc.spark_version import check_version
 from cdc.spec.deployment import SETTINGS, deployed_schemas
 from cdc.spec.load import Conf, load_conf
 from cdc.spec.model import ConnectorSpec, TableSpec
@@ -29,6 +30,7 @@ def load_tables(conf_dir: SparkSession | str | Path, connector: str | None = Non
 
     Raises:
         SpecError: with every fault of the files read; with a session, also with each SQL text that Spark refuses.
+        SparkTooOld: with a session, its pyspark lacks functions.
         UnknownSetting: the session's conf has a ``cdc.*`` setting that does not exist.
         BadSchemaSetting: a ``cdc.schemas`` setting is not the name of a schema.
     """
@@ -40,6 +42,7 @@ def load_connectors(conf_dir: SparkSession | str | Path, connector: str | None =
 
     Raises:
         SpecError: with every fault of the files read; with a session, also with each SQL text that Spark refuses.
+        SparkTooOld: with a session, its pyspark lacks functions.
         UnknownSetting: the session's conf has a ``cdc.*`` setting that does not exist.
         BadSchemaSetting: a ``cdc.schemas`` setting is not the name of a schema.
     """
@@ -50,6 +53,7 @@ def _conf(conf_dir: SparkSession | str | Path, connector: str | None) -> Conf:
     # A Spark Connect session is not a subclass of the classic SparkSession, so test for the path instead.
     if isinstance(conf_dir, str | Path):
         return load_conf(conf_dir, connector)
+    check_version()
     spark = conf_dir
     if faults := setting_faults(_configured(spark)):
         raise UnknownSetting(faults)

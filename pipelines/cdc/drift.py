@@ -108,22 +108,20 @@ def _summary(shown: DataFrame, connector: ConnectorSpec) -> DataFrame:
     each = shown.groupBy("table", KIND, FIELD).agg(
         F.min(first).alias("first"), F.max(last).alias("last"), F.max(described).alias("described")
     )
-    return (
-        each.select(
-            "table",
-            KIND,
-            F.nullif(FIELD, F.lit("")).alias(FIELD),
-            f"described.{EXPECTED}",
-            f"described.{FOUND}",
-            F.col(f"first.{RECORD}").alias("first_record"),
-            F.col("first.recorded_at").alias("since"),
-            F.col(f"last.{RECORD}").alias("last_record"),
-            F.col("last.recorded_at").alias("last_recorded_at"),
-            F.col("described.is_exact").alias("is_exact"),
-        )
-        .select("*", _to_do(connector).alias("to_do"))
-        .drop("is_exact")
+    named = each.select(
+        "table",
+        KIND,
+        F.nullif(FIELD, F.lit("")).alias(FIELD),
+        f"described.{EXPECTED}",
+        f"described.{FOUND}",
+        F.col(f"first.{RECORD}").alias("first_record"),
+        F.col("first.recorded_at").alias("since"),
+        F.col(f"last.{RECORD}").alias("last_record"),
+        F.col("last.recorded_at").alias("last_recorded_at"),
+        F.col("described.is_exact").alias("is_exact"),
     )
+    records = ("first_record", "since", "last_record", "last_recorded_at")
+    return named.select("table", KIND, FIELD, EXPECTED, FOUND, *records, _to_do(connector).alias("to_do"))
 
 
 def _to_do(connector: ConnectorSpec) -> Column:

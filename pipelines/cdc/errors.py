@@ -66,6 +66,7 @@ class Condition(Enum):
 class RunCondition(Enum):
     """Everything else that stops a run or a command of `python -m cdc`, or that it warns of; the value states when."""
 
+    SPARK_TOO_OLD = "the version of Spark lacks functions that decoding needs"
     UNKNOWN_SOURCE = "`cdc.source` is not set, or is neither `kafka` nor `capture:<folder>`"
     BAD_KAFKA_OPTIONS = "`cdc.kafka.options` is not a JSON object of strings"
     SECRET_REFUSED = "a setting refers to a secret that the workspace does not hand out"

@@ -107,10 +107,14 @@ def _unknown_fields(changes: DataFrame, table: TableSpec) -> DataFrame:
 
 
 def _first_deliveries(changes: DataFrame, table: TableSpec) -> DataFrame:
-    """Each change where it was delivered first: a connector that restarts delivers some of them again."""
+    """Each change where it was delivered first: a connector that restarts delivers some of them again.
+
+    Columns: those of the changes, and one more. It is not dropped: under Spark Connect that needs the columns of a
+    dataset that need not exist yet when a pipeline is declared.
+    """
     same_change = Window.partitionBy(*_key(table), *position_of(table.connector).log_order, names.OP)
     number = F.row_number().over(same_change.orderBy(*_ARRIVAL))
-    return changes.select("*", number.alias(_NUMBER)).where(F.col(_NUMBER) == 1).drop(_NUMBER)
+    return changes.select("*", number.alias(_NUMBER)).where(F.col(_NUMBER) == 1)
 
 
 def _key(table: TableSpec) -> list[Column]:

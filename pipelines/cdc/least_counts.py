@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.debezium.decode import change_columns
 from cdc.debezium.positions import position_of
 from cdc.spec.model import TableSpec
 from cdc.switches import is_on
@@ -36,8 +37,8 @@ def with_least_counts(changes: DataFrame, stored: DataFrame, table: TableSpec) -
     identity = [*table.key, *position_of(table.connector).log_order, names.OP]
     columns = [F.col(f"`{name}`") for name in identity]
     least = stored.groupBy(*columns).agg(F.min(names.TOTAL_ORDER).alias(_LEAST))
-    return (
-        changes.join(least, identity)
-        .withColumn(names.TOTAL_ORDER, F.col(_LEAST))
-        .select(*(F.col(f"`{name}`") for name in changes.columns))
+    # By name from the spec: to ask a frame for its columns would analyse a dataset that need not exist yet.
+    kept = (*names.target_columns(table), *change_columns(table))
+    return changes.join(least, identity).select(
+        *(F.col(_LEAST).alias(name) if name == names.TOTAL_ORDER else F.col(f"`{name}`") for name in kept)
     )

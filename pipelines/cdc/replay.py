@@ -53,6 +53,6 @@ def open_rejects(rejects: DataFrame, replays: DataFrame) -> DataFrame:
 
     Grain: one row per record. Columns: those of `rejects`.
     """
-    resolved = replays.where(replays[names.OUTCOME] != names.REJECT)
+    resolved = replays.where(F.col(names.OUTCOME) != names.REJECT)
     records = resolved.select(*(F.col(names.DECODED_AS[name]).alias(name) for name in names.RECORD_ID))
     return rejects.join(records, list(names.RECORD_ID), "left_anti").select(*names.REJECT_COLUMNS)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.bundle.test_deploy_guide import FILES, NAMES
+from tests.bundle.test_project_bundle import CLASSIC, SERVERLESS
 from tests.support.fake_workspace import FakeWorkspace, serving
 
 from dlt_local.bundle import BundleError, bundle_pipeline, read_bundle
@@ -137,6 +138,21 @@ def test_a_first_deployment_succeeds_and_creates_everything(checkout: Cli, targe
     assert [len(each) for each in owners] == ([1, 1] if principal else [])
     granted = {path.rpartition("/")[2] for path in workspace.permissions if "unity-catalog" in path}
     assert granted == ({f"main.{layer}" for layer in ("bronze", "silver", "gold")} if principal else set())
+
+
+def test_the_pipeline_is_deployed_on_classic_compute(checkout: Cli) -> None:
+    file = checkout.folder / "databricks.yml"
+    file.write_text(file.read_text().replace(SERVERLESS, CLASSIC))
+    refused = checkout.bundle("deploy", "--target", "prod", **PRODUCTION)
+    assert "no value assigned to required variable compute_policy" in refused.stderr
+    given = {**PRODUCTION, "compute_policy": "0F1E2D3C4B5A6978"}
+    ran = checkout.bundle("deploy", "--target", "prod", **given)
+    assert ran.returncode == 0, ran.stderr
+    assert "unknown field" not in ran.stderr
+    ours = deployment(read_bundle(checkout.folder, "prod", given, USER))["resources"]["pipelines"]["shop"]
+    theirs = checkout.workspace.only("pipelines")
+    assert is_part(ours["clusters"], theirs["clusters"])
+    assert (theirs.get("serverless", False), theirs["environment"]) == (False, ours["environment"])
 
 
 def test_deploying_again_changes_nothing(checkout: Cli) -> None:

@@ -1,6 +1,7 @@
 """This project's own bundle: each target deploys the files of this repository, holds no secret and names no one."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 from tools.render_bundle import main, rendered
 
 from dlt_local.bundle import Bundle, BundleError, BundlePipeline, bundle_pipeline, read_bundle
-from dlt_local.bundle.deployment import shipped_files
+from dlt_local.bundle.deployment import deployment, shipped_files
 from dlt_local.declarations.source_files import source_files
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +26,8 @@ IN_PRODUCTION = {
 }
 VARIABLES = {"local": {}, "dev": {"catalog": "main"}, "staging": IN_PRODUCTION, "prod": IN_PRODUCTION}
 DEPLOYED = ("dev", "staging", "prod")
+SERVERLESS, CLASSIC = "  - bundles/serverless.yml\n", "  - bundles/classic.yml\n"
+"""The line of databricks.yml that chooses the pipeline's compute."""
 
 
 @pytest.fixture(params=VARIABLES)
@@ -57,6 +60,36 @@ def test_what_a_deployment_creates_is_as_reviewed(target: str) -> None:
     del found["files"]
     file = GOLDEN / f"{target}.yml"
     assert found == yaml.safe_load(file.read_text()), f"if this is meant: {command} | sed /^files:/,\\$d >{file}"
+
+
+def classic_bundle(folder: Path) -> Path:
+    """A copy of the bundle that runs on classic compute, with the folders that it names."""
+    text = (ROOT / "databricks.yml").read_text()
+    assert text.count(SERVERLESS) == 1
+    (folder / "databricks.yml").write_text(text.replace(SERVERLESS, CLASSIC))
+    shutil.copytree(ROOT / "bundles", folder / "bundles")
+    (folder / "pipelines").mkdir()
+    return folder
+
+
+def test_on_classic_compute_only_the_cluster_is_another(tmp_path: Path) -> None:
+    folder = classic_bundle(tmp_path)
+    given = {**IN_PRODUCTION, "compute_policy": "0F1E2D3C4B5A6978"}
+    found = deployment(read_bundle(folder, "prod", given, "ada@example.com"))
+    golden = yaml.safe_load((GOLDEN / "prod-classic.yml").read_text())
+    assert found["resources"]["pipelines"]["shop"] == golden
+    serverless = deployment(read_bundle(ROOT, "prod", IN_PRODUCTION, "ada@example.com"))
+    del found["resources"]["pipelines"], serverless["resources"]["pipelines"]
+    assert found == serverless
+
+
+@pytest.mark.parametrize("target", DEPLOYED)
+def test_classic_compute_needs_a_policy(tmp_path: Path, target: str) -> None:
+    with pytest.raises(BundleError) as refused:
+        read_bundle(classic_bundle(tmp_path), target, VARIABLES[target])
+    (fault,) = refused.value.faults
+    assert "variable `compute_policy` has no value and no default" in str(fault)
+    assert bundle_pipeline(read_bundle(tmp_path)).configuration["cdc.connector"] == "shop"
 
 
 def test_only_the_id_of_the_pipeline_is_resolved_in_the_workspace(bundle: Bundle) -> None:
@@ -146,5 +179,7 @@ def test_a_file_is_named_after_what_it_holds(file: Path) -> None:
         assert list(content["targets"]) == [key]
     elif file.stem == "variables":
         assert list(content) == ["variables"]
+    elif file.stem in ("serverless", "classic"):
+        assert {"dev", "staging", "prod"} <= content["targets"].keys()
     else:
         assert list(content["targets"]) == ["staging", "prod"]

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from dlt_local.bundle import Bundle, read_bundle
+from dlt_local.bundle.deployment import deployment
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/guides/sdp-meta.md").read_text(encoding="utf-8")
@@ -32,8 +33,8 @@ def test_the_block_of_the_guide_is_in_one_target(tmp_path: Path, target: str) ->
 
 
 def test_the_pipelines_versions_are_those_of_the_bundle() -> None:
-    shop = (ROOT / "bundles/resources/shop.pipeline.yml").read_text(encoding="utf-8")
-    ours = yaml.safe_load(shop)["resources"]["pipelines"]["shop"]["environment"]
+    dev = deployment(read_bundle(ROOT, "dev", {"catalog": "main"}))
+    ours = dev["resources"]["pipelines"]["shop"]["environment"]
     block = yaml.safe_load(BLOCK)["targets"]["dev"]["resources"]["pipelines"]["sdp_meta"]["environment"]
     assert block["environment_version"] == ours["environment_version"]
     assert block["dependencies"][1:] == ours["dependencies"]

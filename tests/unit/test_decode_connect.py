@@ -1,5 +1,6 @@
 """Decoding under Spark Connect: the plan is built on the client, with the same result as a classic session."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ CLASSIC_ONLY = ("_jdf", "_jvm", "._sc.", "sparkContext", ".rdd", "udf(", "mapInP
 
 PROGRAM = """
 import json, sys
+import tests.support.declared_plans
 from pyspark.sql import SparkSession
 from cdc import changes, decode, rejects, sequence
 from cdc.reconcile import RANGE, REASON, by_range, differences, in_ranges, sides, summary
@@ -33,8 +35,15 @@ gold = source.where("id = '1'").selectExpr("cast(id AS int) AS id", "cast(total 
 both = sides(source, gold, compared)
 differing = [each[RANGE] for each in summary(by_range(both)).first().differing]
 print(json.dumps([differing, [row[REASON] for row in differences(in_ranges(both, differing)).collect()]]))
+plans = dict(tests.support.declared_plans.plans(spark, orders))
+print(json.dumps({name: sorted(tests.support.declared_plans.relations(frame)) for name, frame in plans.items()}))
 spark.stop()
 """
+EAGER = {
+    *("deduplicate", "drop", "drop_na", "fill_na", "map_partitions", "replace", "sample", "to_schema"),
+    *("with_columns", "with_columns_renamed", "with_watermark"),
+}
+"""Relations whose input a Connect server analyses at once, as Spark 4.0 to 4.2 do."""
 
 
 def test_a_connect_session_decodes_and_reconciles_the_same() -> None:
@@ -46,9 +55,13 @@ def test_a_connect_session_decodes_and_reconciles_the_same() -> None:
     )
     assert run.returncode == 0, run.stderr[-3000:]
     row = '[1, "0.0000001123", "2018-07-13 11:23:45.340123", "10:23:45.6789012", "00FF10", "5"]'
-    decoded, reconciled = run.stdout.strip().splitlines()[-2:]
+    decoded, reconciled, declared = run.stdout.strip().splitlines()[-3:]
     assert decoded == f'[{row}, {row}, ["WRONG_TYPE"]]'
     assert reconciled == '[[20000], ["missing in gold"]]'
+    # A pipeline is declared before its datasets exist, so no plan may depend on what they are.
+    eager = {name: EAGER.intersection(used) for name, used in json.loads(declared).items()}
+    assert {name: used for name, used in eager.items() if used} == {"changes of replays": {"deduplicate"}}
+    assert len(eager) == 19
 
 
 def test_decoding_uses_nothing_that_only_a_classic_session_has() -> None:

@@ -27,6 +27,7 @@ from cdc.interop.sdp_meta import UnknownDataFlow
 from cdc.reconcile import ColumnsNotComparable
 from cdc.records import BadKafkaOptions, UnknownSource
 from cdc.replay import BadReplay
+from cdc.spark_version import SparkTooOld
 from cdc.spec.captures import captured_records
 from cdc.spec.deployment import schemas_from_options
 from cdc.switches import BadSwitch
@@ -487,6 +488,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "AUTOCDC_INVALID_STATE.DAMAGED": altered(lambda at: (at.state.folder / "declaration.json").write_text("{")),
     "AUTOCDC_INVALID_STATE.OUTDATED": outdated_state,
     # Of runs of cdc.
+    "SPARK_TOO_OLD": raising(SparkTooOld("3.5.8", ["is_valid_utf8", "make_valid_utf8", "timestamp_add"])),
     "UNKNOWN_SOURCE": raising(UnknownSource(None)),
     "BAD_KAFKA_OPTIONS": raising(BadKafkaOptions("the value of `minPartitions` is not a string")),
     "SECRET_REFUSED": raising(SecretNotReadable("kafka", "password")),

@@ -167,10 +167,22 @@ def _finish(table: TableSpec) -> list[Column]:
     return [
         *columns.masked(table),
         *(computed.get(name, F.col(name)) for name in change_columns(table)),
-        *(verdict_field(name).alias(name) for name in (names.OUTCOME, names.REASON, names.MESSAGE)),
+        _apart(verdict_field(names.OUTCOME)).alias(names.OUTCOME),
+        *(verdict_field(name).alias(name) for name in (names.REASON, names.MESSAGE)),
         *(F.when(kept, F.col(name)).alias(name) for name in (names.KEY, names.VALUE)),
         drift.differences(table, F.col(_VERDICT), F.col(_FAULT)).alias(names.DRIFT),
     ]
+
+
+def _apart(outcome: Column) -> Column:
+    """The outcome, by an expression that counts as not deterministic: Spark moves no filter to before this step.
+
+    Before 4.2 it would take the condition of `changes` down to the records, and on the way write each column out
+    wherever a step reads it: over these steps the condition grows exponentially, and planning does not end. From 4.2 on
+    it leaves expensive columns alone. The number of a partition is such an expression, and streams may have it; `rand`
+    would make the query one whose result changes by itself.
+    """
+    return F.coalesce(F.when(F.spark_partition_id() < 0, F.lit("")), outcome)
 
 
 def _conclude(table: TableSpec) -> list[Column]:
