@@ -17,6 +17,8 @@ from cdc.errors import RunCondition
 from cdc.records import records_of_lines
 
 CAPTURED = "shopserver.shop.dbo.orders"
+NOT_UTF8 = 119
+"""The offset of a damaged value: kcat writes JSON, which cannot hold its bytes."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,9 @@ def test_a_capture_made_as_the_fix_of_not_a_capture_says_has_the_records_of_the_
     lines = spark.read.text(str(capture)).selectExpr("value", "'records.jsonl' AS file_path")
     captured = records_of_lines(lines, CAPTURED).select("partition", "offset", "key", "value", "headers").collect()
     bronze = [{name: row[name] for name in captured[0].__fields__} for row in from_kafka["bronze.orders"]]
-    assert not difference({"orders": bronze}, {"orders": [_plain(row) for row in captured]})
+    found = {"orders": [_plain(row) for row in captured if row["offset"] != NOT_UTF8]}
+    assert not difference({"orders": [row for row in bronze if row["offset"] != NOT_UTF8]}, found)
+    assert len(captured) == len(bronze)
 
 
 def _plain(value: Any) -> Any:
