@@ -97,7 +97,11 @@ class _History:
         return refused
 
     def _of_graph(self, names: set[str]) -> list[str]:
-        return sorted(names & {node.name for node in self._local().dry_run().tables})
+        """The names that the graph has; none, for a whole update, if a dry run refuses a table."""
+        try:
+            return sorted(names & {node.name for node in self._local().dry_run().tables})
+        except UpdateFailed:
+            return []
 
     def _local(self) -> LocalPipeline:
         return self.pipeline.pipeline()
