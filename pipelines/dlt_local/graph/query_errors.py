@@ -6,6 +6,7 @@ import traceback
 from pyspark.errors import AnalysisException
 
 from dlt_local.declarations.elements import QueryFlow
+from dlt_local.declarations.user_lines import lines_below
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import parts, quote
 
@@ -28,7 +29,8 @@ def _joined(name: tuple[str, ...]) -> str:
 
 def query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
     """The error as a fault that names the flow and, if known, the line of its query that failed."""
-    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {first_line(error)}"
+    below = lines_below(flow.location.file, error)
+    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {first_line(error)}{below}"
     return DeclarationError("QUERY_FAILED", message, _location(flow, error))
 
 

@@ -19,11 +19,19 @@ def run_file(file: Path, spark: SparkSession) -> None:
     Raises:
         DeclarationError: a statement is not understood, or refused; with its file and line.
     """
-    source = file.read_text(encoding="utf-8")
-    own_settings = settings(source, str(file))
-    source = substituted(source, dict(spark.conf.getAll) | own_settings, str(file))
+    run_text(file.read_text(encoding="utf-8"), str(file), spark)
+
+
+def run_text(source: str, file: str, spark: SparkSession) -> None:
+    """Make the declarations of SQL text; its lines are those of ``file``.
+
+    Raises:
+        DeclarationError: a statement is not understood, or refused; with its file and line.
+    """
+    own_settings = settings(source, file)
+    source = substituted(source, dict(spark.conf.getAll) | own_settings, file)
     for statement in statements(source):
-        reader = Reader(statement, str(file))
+        reader = Reader(statement, file)
         with located_at(reader.location()):
             _declare(reader, own_settings)
 
