@@ -35,7 +35,7 @@ def named():
     a, b = (spark.read.table("raw").alias(name) for name in "ab")
     return a.join(b, F.expr("a.id = b.id + 1"), "left")
 """
-WIDE = 'spark.read.table("raw").select(*[(F.col("id") + i).alias(f"c{i}") for i in range(39)], {last}.alias("c39"))'
+WIDE = 'spark.read.table("raw").select(*[(F.col("id") + i).alias(f"c{{i}}") for i in range(39)], ({last}).alias("c39"))'
 VIEWS = {
     "the last of forty columns": (WIDE.format(last='F.col("id") + 39'), WIDE.format(last='F.col("id") + 1000')),
     "a value of a long list": tuple(

@@ -31,7 +31,7 @@ CUT = {"spark.sql.debug.maxToStringFields": "25", "spark.sql.maxPlanStringLength
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 _EXPRESSION_ID, _LITERAL = f"{_EXPRESSIONS}ExprId", f"{_EXPRESSIONS}Literal"
 _OF_NOW = ("CurrentDate", "CurrentTime", "CurrentTimestamp", "CurrentBatchTimestamp", "LocalTimestamp", "Now")
-_CHANGING = {f"{_EXPRESSIONS}{name}" for name in (*_OF_NOW, "CurrentUser", "SessionUser")}
+_CHANGING = {f"{_EXPRESSIONS}{name}" for name in (*_OF_NOW, "CurrentUser")}
 """Functions that Spark takes for deterministic, since their value is the same in all of one query."""
 _NOT_DESCRIBED = {f"{_EXPRESSIONS}{name}" for name in ("ScalaUDF", "VariableReference")}
 """Expressions of which neither text nor JSON has all: functions of the JVM, and session variables."""
