@@ -93,7 +93,7 @@ FAILING = f"""
 
     @dlt.table
     def shares():
-        return spark.read.table("raw").select(F.udf(lambda x: share(x, 0), "double")("id"))
+        return spark.read.table("raw").select(F.udf(lambda x: share(x, 0), "double")("id").alias("x"))
     """
 
 
@@ -106,6 +106,6 @@ def test_the_error_of_a_users_function_shows_the_users_lines(spark: SparkSession
     assert str(failed.value) == (
         f"FLOW_FAILED  default.shares\n  flow `default.shares` ({small.file}:10): ZeroDivisionError: division by zero\n"
         f'    {small.file}:12 in <lambda>: return spark.read.table("raw").select(F.udf(lambda x: share(x, 0), '
-        '"double")("id"))\n'
+        '"double")("id").alias("x"))\n'
         f"    {tmp_path}/shares.py:2 in share: return total / count"
     )
