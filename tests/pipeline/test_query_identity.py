@@ -66,7 +66,7 @@ CHANGING = {
     ),
 }
 LASTING = {
-    "collected": 'spark.read.table("raw").groupBy("id").agg(F.collect_list("name").alias("x"), F.max("name").alias("y"))',
+    "collected": 'spark.read.table("raw").groupBy().agg(F.collect_list("name").alias("x"), F.max("id").alias("y"))',
     "a lambda": 'spark.read.table("raw").select(F.transform(F.array("id"), lambda x: x + 1).alias("x"))',
 }
 
