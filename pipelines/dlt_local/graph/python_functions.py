@@ -23,7 +23,8 @@ from typing import Any
 import pyspark
 from pyspark.sql.types import DataType
 
-_PACKAGES = tuple({*sysconfig.get_paths().values(), str(Path(pyspark.__file__).parent)})
+_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
+_PACKAGES = tuple({*(f"{sysconfig.get_path(name)}/" for name in _LIBRARIES), f"{Path(pyspark.__file__).parent}/"})
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, type(...), range, type(NotImplemented)),
     *(decimal.Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
