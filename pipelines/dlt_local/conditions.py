@@ -153,8 +153,8 @@ BUNDLE = (
     Condition("NO_LIBRARIES", "a pipeline has no source files", "Add `libraries: [{glob: {include: FOLDER/**}}]`."),
     Condition(
         "LIBRARY_NOT_RUN_HERE",
-        "a library is a notebook, a jar or a wheel, which this engine does not run",
-        "Save a notebook as a Python file and list that; leave the others out of the target that runs here.",
+        "a library is a jar or a wheel, which this engine does not run",
+        "Leave it out of the target that runs here; install a wheel locally.",
     ),
 )
 
@@ -163,6 +163,21 @@ SOURCE_FILES = (
         "NO_SOURCE_FILES",
         "a pattern of source files matches no Python or SQL file",
         "Give a file, or a folder as `'FOLDER/**'` (quoted, so that the shell leaves it as it is).",
+    ),
+    Condition(
+        "NOT_A_NOTEBOOK",
+        "a file that ends in `.ipynb` is not a notebook",
+        "Save it again as a notebook, or in Databricks' source format as `.py`.",
+    ),
+    Condition(
+        "NOTEBOOK_NOT_FOUND",
+        "a `%run` or a bundle names a notebook that is not there",
+        "Correct the path. That of a `%run` is relative to the notebook, that of a bundle to the file it stands in.",
+    ),
+    Condition(
+        "NO_TABLES_IN_PIPELINE",
+        "the source files load without an error and declare neither a table nor a sink",
+        'Declare one. What stands below `if __name__ == "__main__":` does not run: a pipeline imports its files.',
     ),
     Condition(
         "SOURCE_FILE_FAILED",
@@ -336,8 +351,14 @@ AUTO_CDC_DECLARATIONS = (
 GRAPH = (
     Condition(
         "DATASET_NOT_FOUND",
-        "a query reads a dataset that no source file declares",
-        "Correct the name, or declare the dataset; `python -m dlt_local graph` lists what is declared.",
+        "a query reads a dataset that no source file declares and no folder of this machine has",
+        "Correct the name, or declare the dataset; `python -m dlt_local graph` lists what is declared. For a table"
+        " outside of the pipeline, put its files into `external/<catalog>/<schema>/<table>` of the storage folder.",
+    ),
+    Condition(
+        "CATALOG_NOT_KNOWN",
+        "queries read tables of several catalogs, and nothing says which of them is the pipeline's own",
+        "Name the pipeline's catalog with `--catalog`; tables of the others are outside of the pipeline.",
     ),
     Condition(
         "CATALOG_NAMED_AS_A_SCHEMA",

@@ -11,6 +11,9 @@ OWN_PREFIX = "__dlt_local_"
 RESERVED_PREFIXES = (OWN_PREFIX, "__spark_autocdc_")
 """Prefixes that no column of an AUTO CDC source may have: the engine's, and that of Spark's AUTO CDC."""
 
+EXTERNAL_SCHEMA = f"{OWN_PREFIX}external"
+"""The schema of the tables outside of a pipeline that it reads."""
+
 START_AT = "__START_AT"
 END_AT = "__END_AT"
 

@@ -47,9 +47,13 @@ FAULTS = {
         "name: shop",
         "NO_LIBRARIES databricks.yml:7 the pipeline has no libraries",
     ),
-    "notebook": (
-        "libraries:\n  - notebook: {path: src/tables.py}",
-        "LIBRARY_NOT_RUN_HERE databricks.yml:8 a library of kind `notebook` cannot run locally",
+    "jar": (
+        "libraries:\n  - jar: functions.jar",
+        "LIBRARY_NOT_RUN_HERE databricks.yml:8 a library of kind `jar` cannot run locally",
+    ),
+    "missing notebook": (
+        "libraries:\n  - notebook: {path: tables}",
+        "NOTEBOOK_NOT_FOUND databricks.yml:8 there is no notebook tables",
     ),
     "missing folder": (
         SHOP + "\nroot_path: sorce",

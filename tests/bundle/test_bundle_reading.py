@@ -45,6 +45,15 @@ def test_paths_are_relative_to_the_file_they_are_written_in(tmp_path: Path) -> N
     assert pipeline.configuration == {"conf": f"{tmp_path}/conf"}
 
 
+def test_a_notebook_is_found_without_its_ending(tmp_path: Path) -> None:
+    libraries = "[{notebook: {path: src/orders}}, {notebook: {path: src/items}}, {notebook: {path: src/tables.py}}]"
+    bundle = {"databricks.yml": SMALLEST.replace("[{glob: {include: src/**}}]", libraries)}
+    pipeline = bundle_pipeline(
+        read_bundle(write_bundle(tmp_path, bundle | {"src/orders.ipynb": "{}", "src/items.sql": ""}))
+    )
+    assert pipeline.sources == tuple(f"{tmp_path}/src/{name}" for name in ("orders.ipynb", "items.sql", "tables.py"))
+
+
 def test_a_target_s_resources_are_merged_over_the_bundle_s(tmp_path: Path) -> None:
     text = """
         bundle: {name: b}

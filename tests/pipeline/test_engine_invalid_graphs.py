@@ -44,6 +44,19 @@ AUTO_CDC = f"""
     dp.create_auto_cdc_flow(ARGUMENTS)
     """
 LINE_OF_THE_FLOW = 9
+EMPTY = {
+    'if __name__ == "__main__":\n    @dlt.table\n    def orders():\n        return spark.range(1)\n': (
+        "3",
+        "the source files declare no table (source.py); what stands below this `if` does not run in a pipeline, which "
+        "imports the file",
+        "move the declarations out of the `if`",
+    ),
+    "dlt.view(name='few')(lambda: spark.range(1))\n": (
+        "1",
+        "the source files declare views, few, and no table: nothing would be written",
+        "declare one with @dp.table, or correct the source files that are named",
+    ),
+}
 DEFAULTS = {"target": "'t'", "source": "'incoming'", "keys": "['id']", "sequence_by": "'name'"}
 REFUSED_ARGUMENTS = {
     "keys=[]": "AUTOCDC_EMPTY_KEYS",
@@ -74,6 +87,15 @@ def test_all_errors_of_a_graph_are_reported_before_anything_is_written(
     assert "DUPLICATE_DATASET" in message
     assert f"{small.file}:" in message
     assert not (small.pipeline.storage.root / "tables").exists()
+
+
+@pytest.mark.parametrize("source", EMPTY)
+def test_a_pipeline_without_a_table_is_refused(source: str, spark: SparkSession, tmp_path: Path) -> None:
+    small = SmallPipeline(tmp_path, spark, f"import dlt\n\n{source}")
+    line, message, fix = EMPTY[source]
+    with pytest.raises(UpdateFailed) as failed:
+        small.pipeline.run()
+    assert str(failed.value) == f"NO_TABLES_IN_PIPELINE  {small.file}:{line}\n  {message}\n  fix: {fix}"
 
 
 @pytest.mark.parametrize(("arguments", "reason"), REFUSED_ARGUMENTS.items(), ids=list(REFUSED_ARGUMENTS))

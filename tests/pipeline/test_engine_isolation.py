@@ -49,6 +49,63 @@ def test_two_pipelines_run_at_once_without_mixing_their_rows(spark: SparkSession
     assert [small.table("same")[0]["id"] for small in both] == [0, 1]
 
 
+HELPER = """
+from pyspark.sql import SparkSession
+
+
+def asked():
+    found = [SparkSession.getActiveSession(), SparkSession.active(), SparkSession.builder.appName("x").getOrCreate()]
+    return [each.conf.get("which") for each in found]
+
+
+def rows(name):
+    return SparkSession.builder.config("spark.sql.shuffle.partitions", "3").getOrCreate().table(name)
+"""
+ASKING = f"""
+    import helper
+    from pyspark import pipelines as dp
+    from pyspark.sql import functions as F
+
+    at_load = helper.asked()
+
+    @dp.table
+    def raw():
+        return {ROWS}
+
+    @dp.materialized_view
+    def answers():
+        said = ",".join([*at_load, *helper.asked()])
+        return helper.rows("raw").select("id", F.lit(said).alias("said"), F.lit(spark.conf.get("which")).alias("own"))
+
+    @dp.foreach_batch_sink
+    def told(batch, number):
+        with open(spark.conf.get("told"), "w") as out:
+            out.write(",".join(helper.asked()))
+
+    @dp.append_flow(target="told")
+    def telling():
+        return spark.readStream.table("raw")
+    """
+
+
+def test_helpers_that_ask_for_a_session_get_that_of_their_pipeline(spark: SparkSession, tmp_path: Path) -> None:
+    both = {name: SmallPipeline(tmp_path / name, spark, ASKING) for name in ("a", "b")}
+    for number, (name, small) in enumerate(both.items()):
+        (tmp_path / name / "helper.py").write_text(HELPER)
+        small.pipeline.root_path = tmp_path / name
+        small.pipeline.configuration |= {"which": name, "told": str(tmp_path / name / "told")}
+        small.drop({"id": number, "name": "x"})
+    before = (SparkSession.getActiveSession, SparkSession.Builder.getOrCreate, spark.conf.get("which", None))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda small: small.pipeline.run(), both.values()))
+    for number, (name, small) in enumerate(both.items()):
+        said = ",".join([name] * 6)
+        assert small.table("answers") == [{"id": number, "said": said, "own": name}]
+        assert (tmp_path / name / "told").read_text() == ",".join([name] * 3)
+    assert (SparkSession.getActiveSession, SparkSession.Builder.getOrCreate, spark.conf.get("which", None)) == before
+    assert SparkSession.builder.getOrCreate().conf.get("which", None) is None
+
+
 def test_a_storage_accepts_one_update_at_a_time(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, PIPELINE)
     with small.pipeline.storage.locked(), pytest.raises(Exception, match="in use by process"):

@@ -10,9 +10,20 @@ from tests.support.small_pipeline import SmallPipeline
 
 from dlt_local import UpdateFailed
 from dlt_local.delta import delta_log
+from dlt_local.observability.progress import Silent
 
 ROWS = 'spark.readStream.schema("id INT, name STRING, at TIMESTAMP").json(spark.conf.get("rows"))'
 TWO = ({"id": 1, "name": "a", "at": "2026-01-01T10:00:00Z"}, {"id": 2, "name": "b", "at": "2026-01-02T10:00:00Z"})
+
+
+class Notices(Silent):
+    """Keeps what an update shows."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def notice(self, text: str) -> None:
+        self.given.append(text)
 
 
 def published(small: SmallPipeline, name: str) -> DeltaTable:
@@ -197,16 +208,21 @@ def test_sinks_and_event_hooks(spark: SparkSession, tmp_path: Path) -> None:
         def to_files():
             return {ROWS}.select("id")
 
-        @dp.on_event_hook(max_allowable_consecutive_failures=2)
+        @dp.on_event_hook
         def listen(event):
             with open("{tmp_path}/heard", "a") as heard:
                 heard.write(event["event_type"] + "\\n")
+            if event["event_type"] == "update_progress" and event["details"]["update_progress"]["state"] == "COMPLETED":
+                raise ValueError("not mine")
 
-        @dp.on_event_hook
+        @dp.on_event_hook(max_allowable_consecutive_failures=2)
         def faulty(event):
-            raise ValueError("not mine")
+            raise KeyError(spark.conf.get("a.secret.password"))
         """,
     )
+    small.pipeline.configuration["a.secret.password"] = "hunter2!"
+    shown = Notices()
+    small.pipeline.progress = shown
     small.drop(*TWO)
     update = small.pipeline.run()
     assert update["files"].flows["to_files"].num_output_rows == 2
@@ -215,8 +231,18 @@ def test_sinks_and_event_hooks(spark: SparkSession, tmp_path: Path) -> None:
     assert len(small.table("outside.ids")) == 2
     heard = (tmp_path / "heard").read_text().split()
     assert heard.count("flow_progress") == 3 and heard[-1] == "update_progress"
-    messages = {row.message for row in small.pipeline.event_log().where("event_type = 'hook_progress'").collect()}
-    assert messages == {"Event hook 'faulty' failed: not mine"}
+    place = f"{small.file}:"
+    events = small.pipeline.event_log().where("event_type = 'hook_progress'").collect()
+    assert [json.loads(event.details)["hook_progress"] for event in events] == [
+        {"name": "faulty", "status": "FAILED", "num_consecutive_failures": 1},
+        {"name": "faulty", "status": "DISABLED", "num_consecutive_failures": 2},
+        {"name": "listen", "status": "FAILED", "num_consecutive_failures": 1},
+    ]
+    told = [line.partition(place)[0] for line in shown.given if "hook" in line]
+    assert told == [event.message.partition(place)[0] for event in events]
+    assert told[0].startswith("Event hook 'faulty' failed: KeyError: ") and "hunter2!" not in "".join(told)
+    assert told[2] == "Event hook 'listen' failed: ValueError: not mine ("
+    assert "it is not called again, after 2 failures one after the other" in events[1].message
 
 
 FAULTS = {

@@ -50,6 +50,9 @@ REFUSED = {
     "CATALOG_NAMED_AS_A_SCHEMA": table(
         "orders", 'spark.read.table("main.people").join(spark.table("main.default.raw"), "id")'
     ),
+    "CATALOG_NOT_KNOWN": table(
+        "orders", 'spark.read.table("eu.main.people").join(spark.table("us.default.raw"), "id")'
+    ),
     "CIRCULAR_DEPENDENCY": table("orders", 'spark.read.table("orders")'),
     "TARGET_NOT_FOUND": flow("ordrs", "late", STREAM) + "\n\n" + table("orders", STREAM),
     "NO_FLOW": 'dlt.create_streaming_table("orders")',

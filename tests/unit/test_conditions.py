@@ -26,11 +26,11 @@ ERRORS = {"DeclarationError", "FlowError", "StorageAltered", "ExpectationFailed"
 """The classes whose first argument is a condition."""
 NOT_CONDITIONS = {
     # Of other programs.
-    *("JAVA_HOME", "XDG_CACHE_HOME", "SPARK_LOCAL_IP", "NO_CODEGEN"),
+    *("JAVA_HOME", "PYSPARK_PYTHON", "XDG_CACHE_HOME", "SPARK_LOCAL_IP", "NO_CODEGEN"),
     *("TABLE_OR_VIEW_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"),
-    *("UNRESOLVED_ROUTINE", "UNRESOLVABLE_TABLE_VALUED_FUNCTION"),
+    *("UNRESOLVED_ROUTINE", "UNRESOLVABLE_TABLE_VALUED_FUNCTION", "IMPORT_NAME"),
     # Settings and constants of the engine.
-    *("DLT_LOCAL_DRIVER_MEMORY", "DLT_LOCAL_FAULT", "BUNDLE_VAR_"),
+    *("DLT_LOCAL_DRIVER_MEMORY", "DLT_LOCAL_FAULT", "DLT_LOCAL_MODULES", "DLT_LOCAL_SECRET", "BUNDLE_VAR_"),
 }
 """Texts in upper case that are no conditions."""
 HOW_TO_LIST = """

@@ -39,6 +39,8 @@ from dlt_local.bundle import BundleError, bundle_pipeline, read_bundle
 from dlt_local.cli.main import main as engine
 from dlt_local.cli.settings import Options, settings
 from dlt_local.declarations.elements import AutoCdcFlow, QueryFlow, Sink, Table
+from dlt_local.declarations.empty_pipeline import nothing_declared
+from dlt_local.declarations.notebooks import cells
 from dlt_local.declarations.registry import Registry
 from dlt_local.declarations.source_files import load, source_files
 from dlt_local.delta import tables
@@ -166,7 +168,8 @@ BUNDLES: Mapping[str, Mapping[str, str]] = {
     "KNOWN_IN_WORKSPACE_ONLY": of_bundle(f"{{{SOURCES}, schema: '${{resources.pipelines.shop.id}}'}}"),
     "MISSING_FOLDER": of_bundle(f"{{{SOURCES}, root_path: sorce}}"),
     "NO_LIBRARIES": of_bundle("{name: shop}"),
-    "LIBRARY_NOT_RUN_HERE": of_bundle("{libraries: [{notebook: {path: src/tables.py}}]}"),
+    "NOTEBOOK_NOT_FOUND": of_bundle("{libraries: [{notebook: {path: src/orders}}]}"),
+    "LIBRARY_NOT_RUN_HERE": of_bundle("{libraries: [{jar: functions.jar}]}"),
 }
 """Condition -> the files of a bundle that has it."""
 
@@ -208,6 +211,16 @@ def storage_in_use(folder: Path) -> None:
 
 def no_source_files(folder: Path) -> None:
     source_files([f"{folder}/src/**"])
+
+
+def not_a_notebook(folder: Path) -> None:
+    cells(folder / "orders.ipynb", "# Databricks notebook source\n")
+
+
+def no_tables(folder: Path) -> None:
+    file = folder / "orders.py"
+    file.write_text('import dlt\n\nif __name__ == "__main__":\n    declare()\n')
+    raise nothing_declared([file], Registry("default", cast(SparkSession, None)))
 
 
 def damaged_file(folder: Path) -> None:
@@ -442,6 +455,8 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "UNKNOWN_TARGET": unknown_target,
     "UNKNOWN_PIPELINE": unknown_pipeline,
     "NO_SOURCE_FILES": no_source_files,
+    "NO_TABLES_IN_PIPELINE": no_tables,
+    "NOT_A_NOTEBOOK": not_a_notebook,
     "FLOW_FAILED": raising(failures.flow_failed(NODE, FLOW, ValueError("[DIVIDE_BY_ZERO] Division by zero."))),
     "EXPECTATION_FAILED": raising(failures.flow_failed(NODE, FLOW, ValueError(EXPECTATION))),
     "DISK_FULL": raising(failures.flow_failed(NODE, FLOW, OSError(28, "No space left on device"))),

@@ -9,8 +9,9 @@ from dlt_local.bundle.references import REFERENCE
 from dlt_local.bundle.requirements import is_local
 from dlt_local.errors import DeclarationError, did_you_mean
 
+_NOTEBOOKS = ("", ".py", ".ipynb", ".sql")
+"""What a notebook's file may end in, after its path."""
 _NOT_RUN_HERE = {
-    "notebook": "save the notebook as a Python file and list it with `file.path` or `glob.include`",
     "jar": "leave it out of the target that you run locally",
     "maven": "leave it out of the target that you run locally",
     "whl": "install it locally and list it under `environment.dependencies` instead",
@@ -115,10 +116,23 @@ class _Fields:
     def _source(self, library: Value) -> str | None:
         if path := library.find("glob", "include") or library.find("file", "path"):
             return str(self._path(path))
+        if notebook := library.find("notebook", "path"):
+            return self._notebook(notebook)
         kind = next(iter(library.fields), "entry")
-        fix = _NOT_RUN_HERE.get(kind, "write `- glob: {include: ...}` or `- file: {path: ...}`")
+        fix = _NOT_RUN_HERE.get(
+            kind, "write `- glob: {include: ...}`, `- file: {path: ...}` or `- notebook: {path: ...}`"
+        )
         self._fault("LIBRARY_NOT_RUN_HERE", f"a library of kind `{kind}` cannot run locally", library, fix)
         return None
+
+    def _notebook(self, value: Value) -> str | None:
+        """The file of a notebook, which a workspace names without its ending."""
+        path = self._path(value)
+        found = next((file for end in _NOTEBOOKS if (file := path.with_name(path.name + end)).is_file()), None)
+        if found is None:
+            fix = "correct the path; it is relative to the file that it is written in"
+            self._fault("NOTEBOOK_NOT_FOUND", f"there is no notebook {path}", value, fix)
+        return None if found is None else str(found)
 
     def _path(self, value: Value) -> Path:
         """The absolute path; a relative one is relative to the file it is written in."""

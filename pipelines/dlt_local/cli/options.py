@@ -45,8 +45,8 @@ _PIPELINE = (
     click.option("--source", "sources", multiple=True, metavar="GLOB", help="Source file or `folder/**`; repeatable."),
     click.option("--storage", type=_FOLDER, help="Folder for tables, checkpoints and event log."),
     click.option("--schema", help="Schema of unqualified dataset names."),
-    click.option("--catalog", help="Name of the catalog, an optional prefix of dataset names."),
-    click.option("--root-path", type=_FOLDER, help="Folder added to sys.path while source files load."),
+    click.option("--catalog", help="The pipeline's own catalog: a name with another one is outside of it."),
+    click.option("--root-path", type=_FOLDER, help="Folder to import from, for source files and their queries."),
     click.option("--name", help="Name of the pipeline."),
     click.option(
         "--set",

@@ -24,6 +24,7 @@ _FUNCTIONS = "Functions and decorators"
 _ARGUMENTS = "Arguments"
 _PROPERTIES = "Table properties"
 _READING = "Reading"
+_FILES = "Source files"
 _SQL = "SQL"
 _UPDATES = "Updates"
 
@@ -75,7 +76,8 @@ FEATURES = (
         _FUNCTIONS,
         "on_event_hook",
         "runs",
-        "called with each event; an exception is logged and never stops an update",
+        "called with each event, `details` as a dict; a failure is an event `hook_progress` and a line of the run's "
+        "output, and never stops an update",
     ),
     Feature(_FUNCTIONS, "read", "runs", "`spark.read.table` is the newer form"),
     Feature(_FUNCTIONS, "read_stream", "runs", "`spark.readStream.table` is the newer form"),
@@ -102,7 +104,10 @@ FEATURES = (
         "always `auto`: a large view is refreshed incrementally where possible, otherwise recomputed in full",
     ),
     Feature(
-        _ARGUMENTS, "max_allowable_consecutive_failures", "accepted", "a failing hook is still called with every event"
+        _ARGUMENTS,
+        "max_allowable_consecutive_failures",
+        "runs",
+        "after so many failures, one after the other, the hook is not called again in the update",
     ),
     Feature(_ARGUMENTS, "private, temporary", "runs", "the table is stored under `system/private` and not published"),
     Feature(_ARGUMENTS, "format", "runs", "an argument of open-source Spark; only `delta`"),
@@ -154,13 +159,43 @@ FEATURES = (
         _READING,
         "catalog.schema.name",
         "runs",
-        "the catalog is the storage folder; its name is ignored, and tables that differ only in it are refused",
+        "the pipeline's own catalog is the storage folder, and datasets that differ only in their catalog are refused; "
+        "a name with another catalog is a table outside of the pipeline",
+    ),
+    Feature(
+        _READING,
+        "tables outside of the pipeline",
+        "runs",
+        "from `external/<catalog>/<schema>/<table>` in the storage folder, or the folder that the setting "
+        "`dlt_local.table.<name>` names: a Delta table, or files of one format",
     ),
     Feature(
         _READING,
         "format('cloudFiles')",
         "refused",
         "Auto Loader is Databricks' own; read the folder by its file format",
+    ),
+    Feature(_FILES, "# Databricks notebook source, .ipynb", "runs", "cells in Python, SQL and Markdown; `%run`"),
+    Feature(_FILES, "%pip, %sh, %fs", "accepted", "install what the pipeline needs into the environment that runs it"),
+    Feature(_FILES, "display", "accepted", "a pipeline has no page to show it on"),
+    Feature(_FILES, "displayHTML", "accepted", "a pipeline has no page to show it on"),
+    Feature(
+        _FILES, "dbutils.widgets", "runs", "a widget's value is the pipeline's setting of that name, else its default"
+    ),
+    Feature(
+        _FILES,
+        "dbutils.secrets",
+        "runs",
+        "from the environment, `DLT_LOCAL_SECRET_<SCOPE>_<KEY>`, or the JSON file that `dlt_local.secrets` names",
+    ),
+    Feature(_FILES, "dbutils.fs", "runs", "on the files of this machine"),
+    Feature(_FILES, "dbutils.notebook.exit, dbutils.library.restartPython", "runs", "the latter has nothing to do"),
+    Feature(_FILES, "other parts of dbutils, %scala, %r", "refused", "by name"),
+    Feature(
+        _FILES,
+        "SparkSession.getActiveSession(), SparkSession.builder.getOrCreate()",
+        "runs",
+        "while source files load and queries run, both return the pipeline's session",
     ),
     Feature(
         _SQL, "CREATE OR REFRESH STREAMING TABLE, MATERIALIZED VIEW, LIVE TABLE", "runs", "also CREATE [OR REPLACE]"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -25,6 +25,16 @@ class BatchHandler:
     """A user's function of a microbatch and its number."""
 
     function: Callable[[DataFrame, int], None]
+
+
+@dataclass(frozen=True)
+class EventHook:
+    """A user's function of an event of the update."""
+
+    name: str
+    function: Callable[[dict[str, Any]], object]
+    max_failures: int | None = None
+    """After so many failures, one after the other, it is not called again in the update; None: however many."""
 
 
 @dataclass(frozen=True)

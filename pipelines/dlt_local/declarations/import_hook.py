@@ -1,23 +1,32 @@
-"""Serves the engine's decorators as `dlt` and `pyspark.pipelines` while source files load."""
+"""Serves `dlt` and `pyspark.pipelines` while source files load and queries run, and the project's own modules."""
 
 import functools
+import hashlib
+import os
 import sys
+import sysconfig
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
 
 from dlt_local.declarations import decorators
 from dlt_local.declarations.compatibility import refused_functions
-from dlt_local.declarations.registry import caller
+from dlt_local.declarations.databricks import DBUtils
+from dlt_local.declarations.registry import caller, current
 from dlt_local.errors import DeclarationError, did_you_mean
+from dlt_local.spark.temporary import folder_of_process
 
 _MISSING = object()
-# sys.modules and sys.path belong to the process, and two threads may load two pipelines at once.
-_loading = threading.RLock()
+_SERVED = ("dlt", "pyspark.pipelines")
+_PACKAGES = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+_turn = threading.Condition(threading.RLock())
+_present: "PipelineModules | None" = None
+"""The pipeline whose modules are there."""
 
 
 def _module(name: str) -> types.ModuleType:
@@ -27,6 +36,13 @@ def _module(name: str) -> types.ModuleType:
     module.__dict__["__all__"] = [*decorators.__all__]
     # Python calls a module's own __getattr__ for names that it does not define.
     module.__dict__["__getattr__"] = functools.partial(_refuse, name)
+    return module
+
+
+def _utilities() -> types.ModuleType:
+    """A module `pyspark.dbutils`, which only Databricks has: with `DBUtils(spark)` helpers get `dbutils`."""
+    module = types.ModuleType("pyspark.dbutils", "The utilities of Databricks, served by dlt_local.")
+    module.__dict__["DBUtils"] = lambda *session: DBUtils(current())
     return module
 
 
@@ -44,38 +60,118 @@ def _refuse(module: str, name: str) -> object:
 
 @contextmanager
 def pipeline_modules(root_path: Path | None) -> Iterator[None]:
-    """Serve the decorators and put ``root_path`` on sys.path; restore sys.modules, pyspark and sys.path at the end.
+    """Serve the decorators in a block; modules that are imported from ``root_path`` are unloaded at its end."""
+    with PipelineModules([] if root_path is None else [root_path]).present():
+        yield
 
-    Modules imported from ``root_path`` in the block are unloaded as well, so a second pipeline in this process runs
-    their declarations again.
+
+class PipelineModules:
+    """The modules of one pipeline: the decorators, and what its source files import from the project.
+
+    They are there while the pipeline loads, evaluates a query or calls a function of its user, on any thread of it, and
+    nowhere else: modules and sys.path belong to the process, so two pipelines take turns.
     """
-    with _loading:
-        modules_before, path_before = dict(sys.modules), list(sys.path)
-        pipelines_before = getattr(pyspark, "pipelines", _MISSING)
-        sys.modules["dlt"] = _module("dlt")
-        sys.modules["pyspark.pipelines"] = _module("pyspark.pipelines")
-        pyspark.pipelines = sys.modules["pyspark.pipelines"]  # type: ignore[attr-defined]
-        if root_path is not None:
-            sys.path.insert(0, str(root_path))
+
+    def __init__(self, paths: Sequence[Path], environment: MutableMapping[str, str] | None = None) -> None:
+        """Describe the modules; nothing is imported yet.
+
+        Args:
+            paths: the folders to import from; the first one comes before all others, the rest after them.
+            environment: of Python workers, if they have to find the modules too.
+        """
+        self._paths = tuple(paths)
+        self._environment = environment
+        self._own = {name: _module(name) for name in _SERVED} | {"pyspark.dbutils": _utilities()}
+        self._threads = 0
+        self._before: _Process | None = None
+
+    @contextmanager
+    def present(self) -> Iterator[None]:
+        """Have the modules in a block, once no other pipeline has its own there."""
+        global _present
+        with _turn:
+            _turn.wait_for(lambda: _present is None or _present is self)
+            if self._threads == 0:
+                self._enter()
+            _present = self
+            self._threads += 1
         try:
             yield
         finally:
-            sys.path[:] = path_before
-            _restore(modules_before, root_path)
-            if pipelines_before is _MISSING:
-                del pyspark.pipelines  # type: ignore[attr-defined]
+            with _turn:
+                self._threads -= 1
+                if self._threads == 0:
+                    self._leave()
+                    _present = None
+                    _turn.notify_all()
+
+    def _enter(self) -> None:
+        state = "" if self._environment is None else self._state()
+        self._before = _Process(dict(sys.modules), list(sys.path), getattr(pyspark, "pipelines", _MISSING))
+        sys.modules.update(self._own)
+        pyspark.pipelines = self._own["pyspark.pipelines"]  # type: ignore[attr-defined]
+        first, rest = self._paths[:1], self._paths[1:]
+        sys.path[:] = [*map(str, first), *sys.path, *map(str, rest)]
+        if self._environment is not None:
+            for_workers = [*map(str, self._paths), str(_for_workers())]
+            self._environment["PYTHONPATH"] = os.pathsep.join([*for_workers, os.environ.get("PYTHONPATH", "")])
+            # A worker keeps the modules that it has imported, and serves only calls with the environment it began with.
+            self._environment["DLT_LOCAL_MODULES"] = state
+
+    def _leave(self) -> None:
+        assert self._before is not None
+        before, self._before = self._before, None
+        self._own |= {name: each for name, each in sys.modules.items() if self._is_of_project(name, each, before)}
+        for name in self._own:
+            if name in before.modules:
+                sys.modules[name] = before.modules[name]
             else:
-                pyspark.pipelines = pipelines_before  # type: ignore[attr-defined]
+                sys.modules.pop(name, None)
+        sys.path[:] = before.path
+        if before.pipelines is _MISSING:
+            del pyspark.pipelines  # type: ignore[attr-defined]
+        else:
+            pyspark.pipelines = before.pipelines  # type: ignore[attr-defined]
+        if self._environment is not None:
+            for key in ("PYTHONPATH", "DLT_LOCAL_MODULES"):
+                self._environment.pop(key, None)
+
+    def _is_of_project(self, name: str, module: types.ModuleType, before: "_Process") -> bool:
+        """True for a module that was imported from the pipeline's folders, or from a path that a source file added."""
+        if name in self._own or name in before.modules:
+            return False
+        added = [Path(path) for path in sys.path if path not in before.path]
+        places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+        return any(
+            not place.startswith(_PACKAGES) and any(Path(place).is_relative_to(path) for path in (*self._paths, *added))
+            for place in places
+            if place is not None
+        )
+
+    def _state(self) -> str:
+        """A text that changes when a Python file that workers may import does."""
+        files = {Path(str(each.__file__)) for each in self._own.values() if getattr(each, "__file__", None)}
+        folders = {*self._paths, *(file.parent for file in files)}
+        entries = [entry for folder in folders if folder.is_dir() for entry in os.scandir(folder)]
+        listed = sorted((entry.path, entry.stat().st_mtime_ns) for entry in entries if entry.name.endswith(".py"))
+        return hashlib.sha256(repr(listed).encode()).hexdigest()[:16]
 
 
-def _restore(before: dict[str, types.ModuleType], root_path: Path | None) -> None:
-    for name, module in list(sys.modules.items()):
-        if name in before:
-            continue
-        file = getattr(module, "__file__", None)
-        from_root_path = root_path is not None and file is not None and Path(file).is_relative_to(root_path)
-        if name in ("dlt", "pyspark.pipelines") or from_root_path:
-            del sys.modules[name]
-    for name in ("dlt", "pyspark.pipelines"):
-        if name in before:
-            sys.modules[name] = before[name]
+@dataclass(frozen=True)
+class _Process:
+    """What of the process a pipeline's modules replace."""
+
+    modules: Mapping[str, types.ModuleType]
+    path: list[str]
+    pipelines: object
+
+
+@functools.cache
+def _for_workers() -> Path:
+    """A folder with a `dlt` that declares nothing: a worker may import a module of the project that declares too."""
+    folder = folder_of_process()
+    (folder / "dlt.py").write_text(
+        "def __getattr__(name):\n"
+        "    return lambda *given, **options: given[0] if given and callable(given[0]) else lambda function: function\n"
+    )
+    return folder

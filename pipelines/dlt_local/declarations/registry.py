@@ -2,16 +2,15 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import SparkSession
 
 from dlt_local.declarations import compatibility
-from dlt_local.declarations.elements import Dataset, Expectation, Flow, Sink, Table, View
+from dlt_local.declarations.elements import Dataset, EventHook, Expectation, Flow, Sink, Table, View
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import NAME_FIX, InvalidName, TableName, check_name, check_part, parts, table_name
 
@@ -30,12 +29,21 @@ class Registry:
     sinks: dict[str, Sink] = field(default_factory=dict)
     flows: list[Flow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    hooks: list[Callable[[dict[str, Any]], object]] = field(default_factory=list)
+    hooks: list[EventHook] = field(default_factory=list)
+    catalog: str | None = None
+    """The pipeline's own catalog, None if that is not said."""
+    with_modules: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Makes a block in which the modules that source files import are there: for calling their functions."""
+    on_secret: Callable[[str], None] = lambda _: None
+    """Told of each secret that a source file reads, so that no message shows it."""
     _with_catalog: dict[TableName, dict[str, str]] = field(default_factory=dict, repr=False)
-    """Dataset -> catalog -> the name as a source file writes it."""
+    """Dataset -> catalog -> the name as a source file declares it."""
+    _taken_for_own: dict[str, str] = field(default_factory=dict, repr=False)
+    """Catalog -> a name with it that is read, where the pipeline's catalog is not said."""
+    _by_lower_name: dict[str, TableName] = field(default_factory=dict, repr=False)
 
     def name(self, name: str) -> TableName:
-        """The full name of a table that a source file calls ``name``.
+        """The full name of a table that a source file declares as ``name``.
 
         Raises:
             DeclarationError: it is no name.
@@ -122,14 +130,62 @@ class Registry:
         wanted = str(target).lower()
         return tuple(flow for flow in self.flows if str(flow.target).lower() == wanted)
 
+    def own_name(self, name: str) -> TableName | None:
+        """The full name within this pipeline of a table that a query calls ``name``; None for another catalog's.
+
+        Raises:
+            DeclarationError: it is no name, or it has a catalog and nothing says whose that is.
+        """
+        with _named(caller()):
+            full = table_name(name, self.schema)
+        split = parts(name)
+        if len(split) < 3:
+            return full
+        catalog, declared = split[-3].lower(), self._declared_in(full)
+        if catalog in declared:
+            return full
+        if self.catalog is not None or declared:
+            return full if not declared and catalog == str(self.catalog).lower() else None
+        return self._taken(name, full, catalog)
+
+    def _declared_in(self, full: TableName) -> set[str]:
+        """The catalogs that the declarations of a dataset name."""
+        wanted = str(full).lower()
+        return {each for known, spelt in self._with_catalog.items() if str(known).lower() == wanted for each in spelt}
+
+    def _taken(self, name: str, full: TableName, catalog: str) -> TableName | None:
+        """The dataset that a name with a catalog must mean, as far as can be known without the pipeline's own."""
+        if str(full).lower() == str(_reader.get()).lower():
+            # Nothing reads itself.
+            return None
+        if self._declared(full) is None:
+            return full
+        others = [other for known, other in self._taken_for_own.items() if known != catalog]
+        if others:
+            message = f"{others[0]} and {name} are read, and it is not said which catalog is the pipeline's own"
+            fix = "name it with --catalog (`catalog` of the bundle, or of LocalPipeline): other catalogs are outside"
+            raise DeclarationError("CATALOG_NOT_KNOWN", message, caller(), fix)
+        self._taken_for_own[catalog] = name
+        self.notice(
+            f"{name} is taken for the pipeline's own {full}, since the pipeline's catalog is not given: "
+            f"pass --catalog {catalog} if it is, or the pipeline's own one if it is not"
+        )
+        return full
+
     def find(self, name: str) -> Table | View | None:
         """The dataset that a query calls ``name``: a view by its bare name, otherwise a table."""
-        full = self.name(name)
+        full = self.own_name(name)
         view = next((v for v in self.views.values() if v.name.lower() == parts(name)[-1].lower()), None)
         if view is not None and (len(parts(name)) == 1 or parts(name)[0].lower() == "live"):
             return view
-        wanted = str(full).lower()
-        return next((t for t in self.tables.values() if str(t.name).lower() == wanted), None)
+        declared = None if full is None else self._declared(full)
+        return None if declared is None else self.tables[declared]
+
+    def _declared(self, full: TableName) -> TableName | None:
+        """The name as declared, whatever its letter case; None if no table has it."""
+        if len(self._by_lower_name) != len(self.tables):
+            self._by_lower_name = {str(name).lower(): name for name in self.tables}
+        return self._by_lower_name.get(str(full).lower())
 
 
 @contextmanager
@@ -138,6 +194,19 @@ def _named(location: SourceLocation) -> Iterator[None]:
         yield
     except InvalidName as error:
         raise DeclarationError("INVALID_DATASET_NAME", error.what, location, NAME_FIX) from None
+
+
+_reader: ContextVar[TableName | str | None] = ContextVar("reader", default=None)
+
+
+@contextmanager
+def read_by(dataset: TableName | str) -> Iterator[None]:
+    """Say which dataset the query in a block is for."""
+    token = _reader.set(dataset)
+    try:
+        yield
+    finally:
+        _reader.reset(token)
 
 
 _current: ContextVar[Registry | None] = ContextVar("registry", default=None)

@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 
-from dlt_local.declarations.import_hook import pipeline_modules
+from dlt_local.declarations import notebooks, running_notebooks
+from dlt_local.declarations.databricks import names_of_a_source_file
+from dlt_local.declarations.import_hook import PipelineModules
 from dlt_local.declarations.registry import Registry, registration
 from dlt_local.declarations.sql.run import run_file
+from dlt_local.declarations.user_lines import lines_below
 from dlt_local.errors import DeclarationError, LocalPipelineError, SourceLocation
+
+SUFFIXES = (".py", ".sql", ".ipynb")
 
 
 def source_files(patterns: Sequence[str]) -> tuple[Path, ...]:
     """The files that match the patterns, in the order of the patterns and then of their paths; each once.
 
     Args:
-        patterns: files, globs, or `folder/**` for every Python and SQL file below a folder.
+        patterns: files, globs, or `folder/**` for every Python and SQL file and notebook below a folder.
 
     Raises:
         DeclarationError: a pattern matches no file.
@@ -26,7 +31,7 @@ def source_files(patterns: Sequence[str]) -> tuple[Path, ...]:
     for pattern in patterns:
         recursive = f"{pattern}/*" if pattern.endswith("**") else pattern
         matches = sorted(Path(match) for match in glob(recursive, recursive=True))
-        files = [match.resolve() for match in matches if match.suffix in (".py", ".sql") and match.is_file()]
+        files = [match.resolve() for match in matches if match.suffix in SUFFIXES and match.is_file()]
         if not files:
             message = f"`{pattern}` matches no Python or SQL file"
             raise DeclarationError("NO_SOURCE_FILES", message, fix="give a file, or a folder as `folder/**`")
@@ -35,7 +40,7 @@ def source_files(patterns: Sequence[str]) -> tuple[Path, ...]:
 
 
 def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> list[Exception]:
-    """Run every file; their declarations go to ``registry``.
+    """Run every file; their declarations go to ``registry``, and how to have their modules again.
 
     Returns:
         The faults: at most one per file, because a file stops at its first; the files after it are loaded all the
@@ -43,7 +48,12 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
     """
     faults: list[Exception] = []
     reported: set[tuple[type[Exception], str]] = set()
-    with pipeline_modules(root_path), registration(registry):
+    # Those beside a source file come last: they must not hide a package.
+    folders = dict.fromkeys([*([] if root_path is None else [root_path]), *(file.parent for file in files)])
+    context = getattr(registry.spark, "sparkContext", None)
+    modules = PipelineModules(list(folders), None if context is None else context.environment)
+    registry.with_modules = modules.present
+    with modules.present(), registration(registry):
         for number, file in enumerate(files):
             try:
                 _execute(file, f"__dlt_source_{number}__", registry)
@@ -57,18 +67,27 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
 
 
 def _execute(file: Path, name: str, registry: Registry) -> None:
-    if file.suffix == ".sql":
+    text = file.read_text(encoding="utf-8")
+    is_notebook = notebooks.is_notebook(file, text)
+    if file.suffix == ".sql" and (not is_notebook or _is_sql_only(file, text)):
         run_file(file, registry.spark)
         return
     module = types.ModuleType(name)
     module.__file__ = str(file)
-    module.__dict__["spark"] = registry.spark
+    module.__dict__.update(names_of_a_source_file(registry))
+    if is_notebook:
+        # As on Databricks: a notebook is never imported.
+        module.__dict__["__name__"] = "__main__"
     # Dataclasses and typing look up the module of a class while the file runs.
     sys.modules[name] = module
     try:
-        exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), module.__dict__)
+        running_notebooks.run(file, text, module.__dict__, registry)
     finally:
         del sys.modules[name]
+
+
+def _is_sql_only(file: Path, text: str) -> bool:
+    return {cell.language for cell in notebooks.cells(file, text)} <= {"sql", "md"}
 
 
 def _fault_in(file: Path, error: Exception) -> DeclarationError:
@@ -78,6 +97,7 @@ def _fault_in(file: Path, error: Exception) -> DeclarationError:
     else:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
         location = SourceLocation(str(file), (frames[-1].lineno or 1) if frames else 1)
-    fault = DeclarationError("SOURCE_FILE_FAILED", f"{type(error).__name__}: {error}", location)
+    message = f"{type(error).__name__}: {error}{lines_below(str(file), error)}"
+    fault = DeclarationError("SOURCE_FILE_FAILED", message, location)
     fault.__cause__ = error
     return fault

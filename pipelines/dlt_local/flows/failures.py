@@ -30,7 +30,7 @@ def failed(dataset: str, where: str, error: Exception) -> FlowError:
         where: prefix of the message.
         error: as it was raised.
     """
-    message = where + root_cause.sentence(error)
+    message = where + (root_cause.of_python(error) or root_cause.sentence(error))
     if _OTHER_TABLE in str(error):
         return source_replaced(dataset, f"{where}a table that it reads has been replaced by another one")
     if root_cause.is_disk_full(error):

@@ -13,6 +13,7 @@ from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics, UpdateStopped
 from dlt_local.flows.queries import declared_conf
 from dlt_local.spark import jvm
+from dlt_local.spark.session_lookup import found_in_this_thread
 from dlt_local.spark.tuning import settings_for
 
 WriteBatch = Callable[[DataFrame, TransactionId], FlowMetrics]
@@ -96,7 +97,7 @@ class _Handler:
         for key, value in settings_for(batch, target_bytes).items():
             # The stream has a session of its own, which ends with it.
             batch.sparkSession.conf.set(key, value)
-        with registration(update.registry):
+        with registration(update.registry), found_in_this_thread(update.session):
             metrics = self._write(batch, TransactionId(self._run.checkpoint.query_id(), batch_id))
         self.metrics += metrics + FlowMetrics(batches=1)
         self._run.report(self.metrics)

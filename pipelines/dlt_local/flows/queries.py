@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pyspark.sql import DataFrame
 
 from dlt_local.declarations.elements import QueryFlow, Table, View
+from dlt_local.declarations.registry import read_by
 from dlt_local.flows import expectations
 from dlt_local.flows.context import FlowRun
 from dlt_local.spark.conf_overrides import overridden
@@ -14,7 +15,8 @@ from dlt_local.spark.conf_overrides import overridden
 def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
     """The query's frame, with every name in it bound to the stored table or the view."""
     register_inputs(run)
-    return query()
+    with read_by(run.flow.flow.target), run.update.registry.with_modules():
+        return query()
 
 
 def register_inputs(run: FlowRun) -> None:
@@ -26,7 +28,8 @@ def register_inputs(run: FlowRun) -> None:
         for node in update.graph.nodes:
             view = node.dataset
             if isinstance(view, View) and view.name in run.flow.views and not update.catalog.has_view(view.name):
-                frame = expectations.enforce(view.query(), view.name, view.expectations)
+                with update.registry.with_modules():
+                    frame = expectations.enforce(view.query(), view.name, view.expectations)
                 update.catalog.register_view(view.name, frame)
 
 

@@ -47,7 +47,11 @@ def _new_snapshots(
     if isinstance(declared.source, str):
         yield run.update.session.read.table(declared.source), datetime.now(UTC)
         return
-    while (found := declared.source(applied.latest)) is not None:
+    while True:
+        with run.update.registry.with_modules():
+            found = declared.source(applied.latest)
+        if found is None:
+            return
         yield found
 
 

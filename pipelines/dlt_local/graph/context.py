@@ -23,6 +23,8 @@ class ResolutionContext:
     """The schemas of the tables that earlier updates wrote."""
     latest_version: Callable[[TableName], object]
     """The version of the snapshot last applied to a target, None before the first."""
+    made_before: Callable[[TableName | str], bool] = lambda _: False
+    """True for a table or sink whose last update was by a version of the engine with another form of hash."""
 
 
 Require = Callable[[Dataset], Node]

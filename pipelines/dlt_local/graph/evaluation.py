@@ -2,18 +2,25 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from dlt_local.declarations.elements import QueryFlow, Table, View
-from dlt_local.errors import DeclarationError, did_you_mean
+from dlt_local.declarations.registry import read_by
+from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext, Unresolved
+from dlt_local.graph.graph import EarlierHash
 from dlt_local.graph.query_errors import missing_dataset, query_failed
-from dlt_local.graph.query_inputs import Plan, read_plan
+from dlt_local.graph.query_identity import CUT, QueryIdentity, query_identity
+from dlt_local.graph.query_inputs import Plan, read_plan, without_numbers
+from dlt_local.graph.table_names import TableNames, TableNotFound, recorded_reads
 from dlt_local.names import parts
-from dlt_local.spark.catalog import LIVE
+from dlt_local.spark import jvm
+from dlt_local.spark.catalog import LIVE, Catalog
+from dlt_local.spark.conf_overrides import overridden
 
 _CHANGES_BY_ITSELF = re.compile(r"\b(current_(date|timestamp|time)|now|rand|randn|uuid)\(")
 
@@ -24,16 +31,29 @@ class EvaluatedQuery:
 
     frame: DataFrame
     plan: Plan
-
-    @property
-    def hash(self) -> str:
-        """Hash of the analysed plan."""
-        return hashlib.sha256(self.plan.text.encode()).hexdigest()
+    identity: QueryIdentity
+    earlier: EarlierHash | None
 
     @property
     def fingerprint(self) -> str | None:
-        """The hash, or None if the result can change although query and inputs do not."""
-        return None if self.plan.reads_outside or _CHANGES_BY_ITSELF.search(self.plan.text) else self.hash
+        """The query's hash, or None if the result can change although query and inputs do not."""
+        return self.identity.hash if self.identity.is_lasting and not self.plan.reads_outside else None
+
+
+def evaluated(frame: DataFrame, catalog: Catalog, *, earlier: bool = False) -> EvaluatedQuery:
+    """Analyse a frame; with ``earlier``, make the hash too that the version before would have given it."""
+    plan = jvm.analyzed_plan(frame)
+    text, as_json = jvm.plan_texts(plan)
+    found = read_plan(plan, without_numbers(text), catalog.real_name, str(catalog.scratch))
+    before = _earlier(frame, found) if earlier else None
+    return EvaluatedQuery(frame, found, query_identity(plan, text, as_json), before)
+
+
+def _earlier(frame: DataFrame, found: Plan) -> EarlierHash:
+    with overridden(frame.sparkSession, CUT):
+        text = without_numbers(jvm.plan_texts(jvm.analyzed_plan(frame))[0])
+    is_lasting = not found.reads_outside and not _CHANGES_BY_ITSELF.search(text)
+    return EarlierHash(hashlib.sha256(text.encode()).hexdigest(), is_lasting)
 
 
 class Evaluator:
@@ -43,6 +63,8 @@ class Evaluator:
         self._registry = context.registry
         self._catalog = context.catalog
         self._stored = context.stored
+        self._made_before = context.made_before
+        self._names = TableNames(context.registry, context.catalog)
         self._require = require
 
     def evaluate(self, flow: QueryFlow) -> EvaluatedQuery:
@@ -62,44 +84,53 @@ class Evaluator:
                     raise query_failed(flow, error) from error
                 provided.add(attempt)
                 self._provide(missing, flow, error)
+            except TableNotFound as error:
+                raise self._names.not_found(error.name, flow, outside=True) from error
             except (DeclarationError, Unresolved):
                 raise
             except Exception as error:
                 raise query_failed(flow, error) from error
 
     def _run(self, flow: QueryFlow) -> EvaluatedQuery:
-        frame = flow.query()
+        with read_by(flow.target), recorded_reads() as reads:
+            frame = flow.query()
         if not isinstance(frame, DataFrame):
             message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
             raise DeclarationError("NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame")
-        return EvaluatedQuery(frame, read_plan(frame, self._catalog.real_name, str(self._catalog.scratch)))
+        query = evaluated(frame, self._catalog, earlier=self._made_before(flow.target))
+        others = [dataset for dataset in reads if str(dataset.name) != str(flow.target)]
+        return replace(query, plan=self._with_all_reads(query.plan, others))
+
+    def _with_all_reads(self, plan: Plan, reads: Sequence[Table | View]) -> Plan:
+        """The plan with what the query function read besides: a table of which it used the columns, say."""
+        tables, views = dict.fromkeys(plan.tables), dict.fromkeys(plan.views)
+        for dataset in reads:
+            if isinstance(dataset, Table):
+                tables.setdefault(dataset.name)
+            elif dataset.name not in views:
+                (flow,) = self._require(dataset).flows
+                tables |= dict.fromkeys(flow.inputs)
+                views |= dict.fromkeys((*flow.views, dataset.name))
+        return replace(plan, tables=tuple(tables), views=tuple(views))
 
     def _provide(self, name: str, reader: QueryFlow, error: AnalysisException) -> None:
         """Give the catalog a dataset that it does not know under this name."""
         dataset = self._registry.find(name)
-        full_name = self._registry.name(name)
+        full_name = self._registry.own_name(name)
         # Placeholders are made only for what is read: making one takes as long as analysing a query.
         if dataset is not None:
             node = self._require(dataset)
             if isinstance(dataset, Table):
                 self._catalog.register_placeholder(dataset.name, node.schema)
-        elif full_name in self._stored:
+        elif full_name is not None and full_name in self._stored:
             self._catalog.register_placeholder(full_name, self._stored[full_name])
         else:
-            raise self._not_found(name, reader) from error
+            raise self._names.not_found(name, reader) from error
         split = parts(name)
         if len(split) > 2:
             self._provide_catalog(split[0], reader)
-        elif split[0].lower() == LIVE and not isinstance(dataset, View):
+        elif split[0].lower() == LIVE and not isinstance(dataset, View) and full_name is not None:
             self._catalog.name_under_live(split[-1], full_name)
-
-    def _not_found(self, name: str, reader: QueryFlow) -> DeclarationError:
-        tables = self._registry.tables
-        full = [str(dataset) for dataset in (*tables, *self._registry.views)]
-        short = [table.table for table in tables if table.schema == self._registry.schema]
-        message = f"`{reader.name}` reads {name}, which no source file declares{did_you_mean(name, [*full, *short])}"
-        fix = "correct the name, or declare the dataset"
-        return DeclarationError("DATASET_NOT_FOUND", message, reader.location, fix)
 
     def _provide_catalog(self, name: str, reader: QueryFlow) -> None:
         if not self._catalog.name_catalog(name):

@@ -1,5 +1,7 @@
 """Resolves one flow: evaluates its query and finds its inputs, schema and, for AUTO CDC, its arguments."""
 
+import hashlib
+import json
 from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame
@@ -13,6 +15,7 @@ from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext
 from dlt_local.graph.evaluation import EvaluatedQuery, Evaluator
 from dlt_local.graph.graph import ResolvedFlow
+from dlt_local.graph.query_identity import settings_of_results
 from dlt_local.graph.query_inputs import Plan
 from dlt_local.graph.validations import check_expectations, check_streamed_from
 from dlt_local.names import END_AT, START_AT
@@ -26,6 +29,7 @@ class FlowResolver:
         self._spark = context.catalog.session
         self._evaluator = evaluator
         self._require = require
+        self._settings = json.dumps(settings_of_results(self._spark))
 
     def resolve(self, flow: Flow) -> ResolvedFlow:
         """Evaluate the flow's query and check what it reads.
@@ -51,11 +55,18 @@ class FlowResolver:
             views=query.plan.views,
             streaming=query.frame.isStreaming,
             schema=query.frame.schema,
-            fingerprint=query.fingerprint,
-            query=query.hash,
+            fingerprint=self._with_views(query),
+            query=query.identity.hash,
+            earlier=query.earlier,
             files=query.plan.files,
             kafka=query.plan.kafka,
         )
+
+    def _with_views(self, query: EvaluatedQuery) -> str | None:
+        """The query's fingerprint with the conf, and with the rules of the views that it reads: they drop rows."""
+        views = [dataset for name in query.plan.views if isinstance(dataset := self._context.registry.find(name), View)]
+        parts = [query.fingerprint, self._settings, *(self._require(view).rules for view in views)]
+        return None if None in parts else hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _auto_cdc_flow(self, flow: AutoCdcFlow) -> ResolvedFlow:
         streaming = self._is_source_streaming(flow)
@@ -120,7 +131,8 @@ class FlowResolver:
             views=query.plan.views,
             streaming=streaming,
             schema=changes.target_schema,
-            fingerprint=query.fingerprint,
+            fingerprint=self._with_views(query),
+            earlier=query.earlier,
             changes=changes,
             files=query.plan.files,
             kafka=query.plan.kafka,

@@ -13,6 +13,15 @@ from dlt_local.names import TableName
 
 
 @dataclass(frozen=True)
+class EarlierHash:
+    """The hash of a query as the version before made it: not exact, but a streaming table does not depend on it."""
+
+    hash: str
+    is_lasting: bool
+    """False if the result may change although query and inputs do not."""
+
+
+@dataclass(frozen=True)
 class ResolvedFlow:
     """A flow whose query has been analysed."""
 
@@ -33,6 +42,8 @@ class ResolvedFlow:
     """The resolved arguments of an AUTO CDC or snapshot flow."""
     query: str = ""
     """Hash of the query of a query flow, even if it has no fingerprint; it changes when the query is edited."""
+    earlier: EarlierHash | None = None
+    """The hash in its earlier form, where the last update was by that version."""
     files: tuple[FileSource, ...] = ()
     """The folders whose files it streams."""
     kafka: tuple[KafkaSource, ...] = ()
@@ -48,6 +59,8 @@ class Node:
     """`streaming table`, `materialized view`, `view` or `sink`."""
     flows: tuple[ResolvedFlow, ...]
     schema: StructType
+    rules: str | None = ""
+    """Hash of the expectations of a view or materialized view; None if what they say may change."""
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ import traceback
 from pyspark.errors import AnalysisException
 
 from dlt_local.declarations.elements import QueryFlow
+from dlt_local.declarations.user_lines import lines_below
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import parts, quote
 
@@ -42,7 +43,8 @@ def query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
             f' ... RETURN ..., or in Python spark.udf.register("{function}", ...)'
         )
         return DeclarationError("NOT_SUPPORTED_LOCALLY", message, _location(flow, error), fix)
-    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {first_line(error)}"
+    below = lines_below(flow.location.file, error)
+    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {first_line(error)}{below}"
     return DeclarationError("QUERY_FAILED", message, _location(flow, error))
 
 

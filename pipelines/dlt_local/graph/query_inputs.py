@@ -5,16 +5,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
-
 from dlt_local.graph.stream_sources import FileSource, KafkaSource
-from dlt_local.names import TableName, parts
+from dlt_local.names import EXTERNAL_SCHEMA, TableName, parts
 from dlt_local.spark import jvm
 
 _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
 _VIEW = re.compile(r"View \(`(.*)`, \[")
-# Expression ids, and the path of a scratch folder.
-_IDS = re.compile(r"#\d+L?|\S*dlt_local-\w+")
+# The path of a scratch folder; and expression ids.
+SCRATCH = re.compile(r"\S*dlt_local-\w+")
+_IDS = re.compile(rf"#\d+L?|{SCRATCH.pattern}")
 # A JVM object without a text of its own, such as the table of a Kafka stream, is printed as its class and its address.
 _ADDRESS = re.compile(r"\b((?:[a-z]\w*\.)+[A-Z][\w$]*)@[0-9a-f]+\b")
 # pyspark numbers the variables of lambda functions (`F.transform`) through the whole process.
@@ -39,8 +38,6 @@ class _Source:
 class Plan:
     """The inputs of one query."""
 
-    text: str
-    """The plan as text, without the numbers that differ from one analysis to the next."""
     tables: tuple[TableName, ...]
     streamed_tables: tuple[TableName, ...]
     views: tuple[str, ...]
@@ -57,32 +54,33 @@ class Plan:
         return name in self.tables_read_as_changes
 
 
-def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName], scratch: str) -> Plan:
+def read_plan(plan: Any, text: str, real_name: Callable[[TableName], TableName], scratch: str) -> Plan:
     """Find a query's inputs.
 
     Args:
-        frame: the query.
+        plan: the query's analyzed plan.
+        text: the plan as a tree, without numbers.
         real_name: maps a table name in the plan to the name of the dataset.
         scratch: the folder of the placeholder tables.
     """
-    plan = jvm.analyzed_plan(frame)
-    text = _without_numbers(str(plan.treeString()))
     relations = 0
     tables: dict[TableName, bool] = {}
     views: dict[str, None] = {}
     for line in text.splitlines():
         if alias := _ALIAS.search(line):
+            found = TableName(*parts(alias[2])[1:3])
+            if found.schema.lower() == EXTERNAL_SCHEMA:
+                continue
             relations += 1
-            name = real_name(TableName(*parts(alias[2])[1:3]))
+            name = real_name(found)
             tables[name] = tables.get(name, False) or alias[1] == "~"
         elif view := _VIEW.search(line):
             views[parts(f"`{view[1]}`")[-1]] = None
     streamed_tables = tuple(name for name, is_streamed in tables.items() if is_streamed)
-    leaves = jvm.elements(plan.collectLeaves())
+    leaves = jvm.leaves(plan)
     sources = [_source(leaf) for leaf in leaves if leaf.nodeName() == _FILES_OR_TABLE]
     files = [source for source in map(_files, sources) if source is not None and source.folder != scratch]
     return Plan(
-        text=text,
         tables=tuple(tables),
         streamed_tables=streamed_tables,
         views=tuple(reversed(views)),
@@ -93,10 +91,10 @@ def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName], scr
     )
 
 
-def _without_numbers(text: str) -> str:
+def without_numbers(text: str) -> str:
     """A plan's text without the numbers that differ from one analysis to the next.
 
-    >>> _without_numbers("StreamingRelationV2 kafka, org.apache.spark.KafkaSourceProvider$KafkaTable@5f1c, [key#12]")
+    >>> without_numbers("StreamingRelationV2 kafka, org.apache.spark.KafkaSourceProvider$KafkaTable@5f1c, [key#12]")
     'StreamingRelationV2 kafka, org.apache.spark.KafkaSourceProvider$KafkaTable, [key#]'
     """
     return _VARIABLES.sub(r"lambda \1", _ADDRESS.sub(r"\1", _IDS.sub("#", text)))

@@ -6,6 +6,7 @@ A query that names a dataset not yet resolved is suspended until that dataset is
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from dlt_local.declarations.ddl import Columns
@@ -13,13 +14,15 @@ from dlt_local.declarations.elements import Dataset, QueryFlow, Sink, Table, Vie
 from dlt_local.declarations.registry import Registry, registration
 from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import ResolutionContext, Unresolved
-from dlt_local.graph.evaluation import Evaluator
+from dlt_local.graph.evaluation import Evaluator, evaluated
 from dlt_local.graph.flow_resolution import FlowResolver
 from dlt_local.graph.graph import Graph, Node, ResolvedFlow
+from dlt_local.graph.query_identity import IN_FULL
 from dlt_local.graph.schemas import declared_columns, table_schema, with_wider_types
 from dlt_local.graph.validations import check_expectations, check_flows, check_nested_fields, unknown_targets
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.conf_overrides import overridden
 
 
 def resolve(
@@ -27,6 +30,7 @@ def resolve(
     catalog: Catalog,
     stored: Mapping[TableName, StructType],
     latest_version: Callable[[TableName], object],
+    made_before: Callable[[TableName | str], bool] = lambda _: False,
 ) -> tuple[Graph, list[Exception]]:
     """Analyse every query and order the datasets.
 
@@ -35,12 +39,13 @@ def resolve(
         catalog: where placeholders are registered meanwhile; it is empty afterwards.
         stored: the schemas of tables from earlier updates; a streaming table keeps its columns.
         latest_version: the version of the snapshot last applied to a target, None before the first.
+        made_before: True for a table or sink whose last update was by a version with another form of hash.
 
     Returns:
         The graph of the datasets that could be resolved, and all faults.
     """
-    resolver = _Resolver(ResolutionContext(registry, catalog, stored, latest_version))
-    with registration(registry):
+    resolver = _Resolver(ResolutionContext(registry, catalog, stored, latest_version, made_before))
+    with registration(registry), overridden(catalog.session, IN_FULL):
         datasets: list[Dataset] = [*registry.views.values(), *registry.tables.values(), *registry.sinks.values()]
         for dataset in datasets:
             resolver.try_resolve(dataset)
@@ -110,6 +115,7 @@ class _Resolver:
         flow = QueryFlow(view.name, view.name, view.location, view.query)
         query = self._evaluator.evaluate(flow)
         check_expectations(view, query.frame)
+        rules = self._rules(view, query.frame)
         self._context.catalog.register_view(view.name, query.frame)
         resolved = ResolvedFlow(
             flow=flow,
@@ -119,7 +125,16 @@ class _Resolver:
             schema=query.frame.schema,
             fingerprint=None,
         )
-        return Node(view, "view", (resolved,), query.frame.schema)
+        return Node(view, "view", (resolved,), query.frame.schema, rules)
+
+    def _rules(self, dataset: Table | View, frame: DataFrame) -> str | None:
+        """Hash of a dataset's expectations; None if what they say may change."""
+        if not dataset.expectations:
+            return ""
+        conditions = [expectation.column.cast("boolean") for expectation in dataset.expectations]
+        query = evaluated(frame.select(*conditions), self._context.catalog)
+        named = [[expectation.name, expectation.action] for expectation in dataset.expectations]
+        return f"{query.identity.hash}{named}" if query.identity.is_lasting else None
 
     def _table(self, table: Table) -> Node:
         declared = declared_columns(table, self._context.catalog.session)
@@ -148,7 +163,10 @@ class _Resolver:
                 self.refused[str(table.name)] = conflict
         # Those of an AUTO CDC target are conditions on its source, and were checked with the flow.
         if table.expectations and all(isinstance(flow.flow, QueryFlow) for flow in flows):
-            check_expectations(table, self._context.catalog.session.createDataFrame([], schema))
+            rows = self._context.catalog.session.createDataFrame([], schema)
+            check_expectations(table, rows)
+            if kind == "materialized view":
+                return Node(table, kind, flows, schema, self._rules(table, rows))
         return Node(table, kind, flows, schema)
 
     def _with_constraints(self, table: Table, declared: Columns) -> Table:

@@ -7,7 +7,9 @@ take ten milliseconds instead of half a second.
 
 import json
 import threading
+import traceback
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,12 +21,12 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local import failpoints
+from dlt_local.declarations.elements import EventHook
 from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage
 from dlt_local.errors import SetupError
 from dlt_local.spark import root_cause
 
-Hook = Callable[[dict[str, Any]], object]
 Level = Literal["INFO", "WARN", "ERROR"]
 
 _HOOK_FAILED = "hook_progress"
@@ -98,11 +100,15 @@ class EventLog:
         self._lock = threading.Lock()
         self._journals.mkdir(parents=True, exist_ok=True)
         self._journal = self._journals / f"{update_id}.jsonl"
-        self._hooks: Sequence[Hook] = ()
+        self._hooks: Sequence[EventHook] = ()
+        self._failures: Counter[EventHook] = Counter()
+        self._calling = threading.RLock()
+        self._told: set[str] = set()
+        self._on_failed_hook: Callable[[str], None] = lambda _: None
 
-    def add_hooks(self, hooks: Sequence[Hook]) -> None:
-        """Call the user's event hooks with every event from now on."""
-        self._hooks = hooks
+    def add_hooks(self, hooks: Sequence[EventHook], on_failed_hook: Callable[[str], None]) -> None:
+        """Call the user's event hooks with every event from now on; ``on_failed_hook`` is told what failed."""
+        self._hooks, self._on_failed_hook = hooks, on_failed_hook
 
     def emit(self, event: Event) -> None:
         """Append one event to the journal and pass it to the hooks."""
@@ -137,12 +143,34 @@ class EventLog:
         }
 
     def _call_hooks(self, row: Mapping[str, Any]) -> None:
-        for hook in self._hooks:
-            try:
-                hook(dict(row))
-            except Exception as error:
-                name = getattr(hook, "__name__", str(hook))
-                self.emit(Event(_HOOK_FAILED, f"Event hook '{name}' failed: {error}", level="WARN", error=error))
+        # One at a time, as Databricks does: events come from several threads.
+        with self._calling:
+            calls = [self._call(hook, row) for hook in self._hooks if not self._is_disabled(hook)]
+            failed = [event for event in calls if event is not None]
+        for event in failed:
+            # Events are many, and a hook that fails for one of them often fails for each.
+            if event.message not in self._told:
+                self._told.add(event.message)
+                self._on_failed_hook(event.message)
+            self.emit(event)
+
+    def _call(self, hook: EventHook, row: Mapping[str, Any]) -> Event | None:
+        """Call a hook; its failure as an event."""
+        try:
+            hook.function({**row, "details": json.loads(row["details"])})
+        except Exception as error:
+            self._failures[hook] += 1
+            status = "DISABLED" if self._is_disabled(hook) else "FAILED"
+            message = f"Event hook '{hook.name}' failed: {type(error).__name__}: {error} ({_place(error)})"
+            if status == "DISABLED":
+                message += f"; it is not called again, after {self._failures[hook]} failures one after the other"
+            details = {"name": hook.name, "status": status, "num_consecutive_failures": self._failures[hook]}
+            return Event(_HOOK_FAILED, message, details, level="WARN", error=error)
+        self._failures[hook] = 0
+        return None
+
+    def _is_disabled(self, hook: EventHook) -> bool:
+        return hook.max_failures is not None and self._failures[hook] >= max(hook.max_failures, 1)
 
     def close_killed_updates(self) -> list[KilledUpdate]:
         """Append the missing final event to the journals of updates that were killed, and list those updates."""
@@ -201,6 +229,12 @@ def not_published(error: Exception, log: Path) -> SetupError:
     if root_cause.is_disk_full(error):
         return SetupError("DISK_FULL", log, root_cause.sentence(error), f"make room; {kept}")
     return SetupError("EVENT_LOG_NOT_WRITTEN", log, root_cause.sentence(error), f"correct the cause; {kept}")
+
+
+def _place(error: Exception) -> str:
+    """File and line of the code that raised an error."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}:{last.lineno}"
 
 
 def _sequence(update_id: str, number: int) -> dict[str, Any]:

@@ -76,6 +76,10 @@ class Redactor:
         """Redact the secret values of these settings too."""
         self._values |= secret_values(*settings)
 
+    def add_value(self, value: str) -> None:
+        """Redact this secret too."""
+        self._values |= {value} if len(value) >= _SHORT else frozenset()
+
     def __call__(self, text: str) -> str:
         """The text without secrets."""
         return redact(text, self._values)

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 
 from dlt_local.names import TableName, literal, quote
 from dlt_local.spark import jvm
+from dlt_local.spark.external_tables import ExternalTable, ExternalTables
 
 LIVE = "live"
 """`LIVE.orders` is the legacy name of this pipeline's dataset `orders`."""
@@ -19,15 +20,17 @@ LIVE = "live"
 class Catalog:
     """The names in the catalog of a pipeline's session. Only the pipeline's own datasets are registered."""
 
-    def __init__(self, session: SparkSession, schema: str, scratch: Path) -> None:
+    def __init__(self, session: SparkSession, schema: str, scratch: Path, external: ExternalTables) -> None:
         """Create and use the default schema.
 
         Args:
             session: an isolated session.
             schema: the schema of unqualified names.
             scratch: an empty folder, the location of schemas and placeholder tables; nothing is written to it.
+            external: the tables outside of the pipeline.
         """
         self.session = session
+        self.external = external
         self.scratch = scratch
         self._registered: set[TableName] = set()
         self._views: set[str] = set()
@@ -65,6 +68,18 @@ class Catalog:
             for each in (name, *self._live_names(name)):
                 self.session.sql(f"CREATE TABLE {each.sql} USING delta LOCATION {literal(str(path))}")
                 self._registered.add(each)
+
+    def register_external(self, name: TableName, table: ExternalTable) -> None:
+        """Register ``name`` as a table outside of the pipeline."""
+        with self._lock:
+            if name in self._registered:
+                return
+            self._create_schema(name.schema)
+            options = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in table.options.items())
+            given = f" OPTIONS ({options})" if options else ""
+            place = literal(str(table.path))
+            self.session.sql(f"CREATE TABLE {name.sql} USING {table.format}{given} LOCATION {place}")
+            self._registered.add(name)
 
     def _live_names(self, name: TableName) -> list[TableName]:
         return [TableName(LIVE, alias) for alias, dataset in self._live.items() if dataset == name]

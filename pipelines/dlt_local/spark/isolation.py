@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from dlt_local.errors import SetupError
 from dlt_local.spark import jvm
 from dlt_local.spark.catalog import LIVE
+from dlt_local.spark.pipeline_session import PipelineSession
+from dlt_local.spark.session_lookup import found_in_this_thread
 
 # A column of many distinct values abandons its dictionary once that is full, and looks up each value in it until then:
 # with Parquet's default of a megabyte, a third of the time of a write. A column of few values fits into this.
@@ -17,7 +19,7 @@ _DICTIONARY = ("parquet.dictionary.page.size", str(128 * 1024))
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
-def isolated_session(base: SparkSession, configuration: Mapping[str, str], scratch: Path) -> SparkSession:
+def isolated_session(base: SparkSession, configuration: Mapping[str, str], scratch: Path) -> PipelineSession:
     """A session on the Spark context of ``base`` with its own catalog, conf and temporary views.
 
     Args:
@@ -42,7 +44,7 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
         # The database of global temporary views: as one of them, a view has a name under LIVE too.
         "spark.sql.globalTempDatabase": LIVE,
     }
-    session = jvm.new_session(base, inherited | isolated)
+    session = jvm.new_session(base, inherited | isolated, PipelineSession)
     session.conf.set(_DICTIONARY[0], str(base.conf.get(*_DICTIONARY)))
     for key, value in configuration.items():
         session.conf.set(key, value)
@@ -61,14 +63,14 @@ def restore_settings(session: SparkSession, before: Mapping[str, str]) -> None:
 
 @contextmanager
 def active(session: SparkSession) -> Iterator[None]:
-    """Make ``session`` the result of `SparkSession.active()` in this thread.
+    """Make ``session`` the one that Spark, and whoever asks pyspark for a session, finds in this thread.
 
     Also silences pyspark's JSON log line for each failed `spark.sql`: resolving a graph makes queries fail on purpose.
     """
     # A logger of pyspark's own class: if this is its first use, a plain one of that name would break pyspark's later.
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     disabled_before = logger.disabled
-    with jvm.active_session(session):
+    with jvm.active_session(session), found_in_this_thread(session):
         logger.disabled = True
         try:
             yield

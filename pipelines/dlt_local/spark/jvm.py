@@ -6,7 +6,7 @@ Classic Spark only. A plan is a JVM object of type `Any`; walk it with `elements
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -17,8 +17,11 @@ def _jvm(session: SparkSession) -> Any:
     return session._jvm
 
 
-def new_session(base: SparkSession, options: Mapping[str, str]) -> SparkSession:
-    """A session on the Spark context of ``base`` with a catalog and a shared state of its own."""
+S = TypeVar("S", bound=SparkSession)
+
+
+def new_session(base: SparkSession, options: Mapping[str, str], kind: type[S]) -> S:
+    """A session of class ``kind`` on the Spark context of ``base``, with a catalog and a shared state of its own."""
     context = base.sparkContext._jsc.sc()
     java_options = _jvm(base).java.util.HashMap()
     for key, value in options.items():
@@ -30,7 +33,13 @@ def new_session(base: SparkSession, options: Mapping[str, str]) -> SparkSession:
     listener = java_session.sharedState().statusStore().listener()
     if listener.isDefined():
         context.listenerBus().removeListener(listener.get())
-    return SparkSession(base.sparkContext, java_session)
+    return kind(base.sparkContext, java_session)
+
+
+def apply_options(session: SparkSession, builder: SparkSession.Builder) -> None:
+    """Set the options of a session builder on an existing session, as Spark does: those that can be changed."""
+    module = SparkSession._get_j_spark_session_module(_jvm(session))
+    module.applyModifiableSettings(session._jsparkSession, dict(builder._options))
 
 
 def in_cloned_session(frame: DataFrame) -> DataFrame:
@@ -74,6 +83,43 @@ def close_callback_connection(connection: Any) -> None:
 def analyzed_plan(frame: DataFrame) -> Any:
     """The analyzed logical plan of a frame."""
     return frame._jdf.queryExecution().analyzed()
+
+
+def leaves(plan: Any) -> list[Any]:
+    """The leaves of a plan, and those of all its subqueries."""
+    plans = [plan, *elements(plan.subqueriesAll())]
+    return [leaf for each in plans for leaf in elements(each.collectLeaves())]
+
+
+def plan_texts(plan: Any) -> tuple[str, str | None]:
+    """A plan as a tree for people, and as JSON if it has one. The active session's conf decides what they leave out."""
+    text = str(plan.treeString())
+    try:
+        return text, str(plan.toJSON())
+    except Py4JJavaError:
+        return text, None
+
+
+def expressions(plan: Any) -> Iterator[Any]:
+    """All expressions of a plan and of its subqueries, parents first. Slow: several calls of the JVM for each."""
+    for each in [plan, *elements(plan.subqueriesAll())]:
+        for operator in _with_children(each):
+            for top in elements(operator.expressions()):
+                yield from _with_children(top)
+
+
+def _with_children(node: Any) -> Iterator[Any]:
+    yield node
+    for child in elements(node.children()):
+        yield from _with_children(child)
+
+
+def python_function(expression: Any) -> bytes | None:
+    """The pickled function of a call of a Python UDF; None for any other expression."""
+    if not str(expression.getClass().getSimpleName()).startswith("Python"):
+        return None
+    numbers = str(expression.func().command().mkString(","))
+    return bytes(int(number) % 256 for number in numbers.split(","))
 
 
 def parsed_plan(session: SparkSession, statement: str) -> Any:

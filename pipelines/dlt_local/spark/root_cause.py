@@ -9,6 +9,10 @@ _CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
 _UNINFORMATIVE = ("An error occurred while calling", "[STREAM_FAILED]", "Job aborted", "[TASK_WRITE_FAILED]")
 _DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|not enough space on the disk", re.IGNORECASE)
 
+_TRACEBACK = "Traceback (most recent call last):\n"
+_PLACE = re.compile(r'\s*File "(.+?)", line (\d+), in (\S+)')
+_NOT_OF_THE_USER = re.compile(r"/pyspark/|pyspark\.zip|/py4j/|/site-packages/|/dlt_local/|^<frozen|/lib/python[\d.]+/")
+
 # What the rows themselves, or the query, make fail each time.
 _PERMANENT = re.compile(
     r"^\[(USER_RAISED_EXCEPTION|CAST_INVALID_INPUT|CAST_OVERFLOW|DIVIDE_BY_ZERO|ARITHMETIC_OVERFLOW"
@@ -27,6 +31,27 @@ def sentence(error: BaseException) -> str:
     lines = [line for line in map(_first_line, _messages(error)) if line and not line.startswith(_UNINFORMATIVE)]
     with_condition = [line for line in lines if line.startswith("[")]
     return (with_condition or lines or [type(error).__name__])[-1]
+
+
+def of_python(error: BaseException) -> str | None:
+    """The error of a user's Python function as Python tells it: its message, then the user's lines that led to it.
+
+    None for an error that no Python function raised in Spark.
+    """
+    for text in _messages(error):
+        _, found, trace = text.partition(_TRACEBACK)
+        if not found:
+            continue
+        lines = trace.splitlines()
+        places = [(each, index) for index, line in enumerate(lines) if (each := _PLACE.match(line)) is not None]
+        raised = next((line for line in lines if line and not line[0].isspace()), "")
+        own = [
+            f"\n    {place[1]}:{place[2]} in {place[3]}: {lines[index + 1].strip() if index + 1 < len(lines) else ''}"
+            for place, index in places
+            if not _NOT_OF_THE_USER.search(place[1])
+        ]
+        return raised + "".join(own) if raised else None
+    return None
 
 
 def is_permanent(error: BaseException) -> bool:

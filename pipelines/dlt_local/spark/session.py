@@ -1,6 +1,7 @@
 """The Spark session that a pipeline runs on unless its user provides one."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -69,6 +70,8 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
         JarsNotFetched: the jars of Delta and Kafka are not cached and could not be fetched.
     """
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # Workers of another Python, or without the packages of this one, would fail at the first Python function.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java()))))
     builder = SparkSession.builder.master("local[*]").appName("dlt_local")
     required = {

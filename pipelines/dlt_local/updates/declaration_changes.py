@@ -11,6 +11,7 @@ from dlt_local.delta.storage import Storage, read_json_if_intact
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.context import UpdateContext
 from dlt_local.graph.graph import Graph, Node
+from dlt_local.graph.query_identity import FORM
 from dlt_local.updates import expiry, moved_tables, row_definitions
 
 
@@ -74,8 +75,10 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
             continue
         last_run = (read_json_if_intact(storage.progress(node.name)) or {}).get("queries", {})
         for flow in node.flows:
+            stored = last_run.get(flow.flow.name, flow.query)
+            before = flow.query if stored.startswith(FORM) or flow.earlier is None else flow.earlier.hash
             # A row definition says whether an edit matters to the stored rows; then nothing is left to notice.
-            if last_run.get(flow.flow.name, flow.query) != flow.query and not _has_row_definition(node):
+            if flow.query and stored != before and not _has_row_definition(node):
                 notices.append(
                     f"The query of flow `{flow.flow.name}` has changed: it applies to new rows of {node.name}; "
                     f"existing rows stay as they are unless the table is rebuilt with --rebuild {node.name}"

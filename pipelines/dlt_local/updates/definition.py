@@ -16,11 +16,13 @@ class PipelineDefinition:
     sources: tuple[str, ...]
     """Files, globs, or `folder/**`."""
     storage: Storage
+    catalog: str | None
+    """The catalog of names that have none; None if it is not said."""
     schema: str
     """The schema of unqualified dataset names."""
     configuration: Mapping[str, str]
     root_path: Path | None
-    """Added to sys.path while source files run."""
+    """The folder that source files import from, as they load and as their queries run."""
     parallelism: int
     """How many datasets run at the same time."""
     progress: Progress

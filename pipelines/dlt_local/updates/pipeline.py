@@ -14,6 +14,7 @@ from dlt_local.graph.graph import Graph
 from dlt_local.names import table_name
 from dlt_local.observability import event_log
 from dlt_local.observability.progress import Progress, Silent
+from dlt_local.observability.redaction import Redactor
 from dlt_local.spark import root_cause
 from dlt_local.updates import stored_tables
 from dlt_local.updates.continuous import ContinuousMode
@@ -50,10 +51,11 @@ class LocalPipeline:
             name: the pipeline's display name.
             sources: files, globs, or `folder/**`.
             storage: the folder for tables, checkpoints and event log; created if missing.
-            catalog: the catalog's name on Databricks; locally it is an optional prefix of dataset names.
+            catalog: the pipeline's own catalog on Databricks: a name with another one is a table outside of the
+                pipeline.
             schema: the schema of unqualified dataset names.
             configuration: what `spark.conf.get(key)` returns in source files; also Spark settings.
-            root_path: added to sys.path while source files run.
+            root_path: the folder that source files import from, as they load and as their queries run.
             spark: the Spark session to run on; by default a new one.
             progress: follows updates as they run; by default nothing is shown.
             parallelism: how many datasets run at the same time.
@@ -134,10 +136,15 @@ class LocalPipeline:
         Raises:
             UpdateFailed: the declarations have errors; it carries all of them.
         """
-        with resolved(self._definition(), self._sessions, Selection()) as current:
-            if current.graph.refused:
-                raise UpdateFailed(None, list(current.graph.refused.values()))
-            return current.graph
+        redact = Redactor(self.configuration)
+        try:
+            with resolved(self._definition(), self._sessions, Selection(), redact.add_value) as current:
+                if current.graph.refused:
+                    raise UpdateFailed(None, list(current.graph.refused.values()))
+                return current.graph
+        except UpdateFailed as failed:
+            redact.error(failed)
+            raise failed from None
 
     def table(self, name: str) -> DataFrame:
         """A dataset's stored rows.
@@ -177,6 +184,7 @@ class LocalPipeline:
             self.name,
             self.sources,
             self.storage,
+            self.catalog,
             self.schema,
             self.configuration,
             self.root_path,

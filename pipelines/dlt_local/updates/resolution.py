@@ -1,6 +1,6 @@
 """Resolves a pipeline's source files into graph, registry and catalog for the duration of a block."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,16 +9,21 @@ from pyspark.sql import SparkSession
 
 from dlt_local.auto_cdc.snapshots import AppliedSnapshots
 from dlt_local.declarations import source_files
+from dlt_local.declarations.empty_pipeline import nothing_declared
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import tables
-from dlt_local.delta.storage import StorageFileDamaged
+from dlt_local.delta.storage import StorageFileDamaged, read_json_if_intact
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.outcomes import UpdateFailed
 from dlt_local.graph import resolver
 from dlt_local.graph.graph import Graph
+from dlt_local.graph.query_identity import FORM
+from dlt_local.graph.table_names import TableNames
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.external_tables import ExternalTables
 from dlt_local.spark.isolation import active, isolated_session, restore_settings
+from dlt_local.spark.pipeline_session import PipelineSession
 from dlt_local.spark.session import create_session
 from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates import stored_tables
@@ -31,7 +36,7 @@ class Sessions:
 
     def __init__(self, base: SparkSession | None) -> None:
         self._base = base
-        self._isolated: SparkSession | None = None
+        self._isolated: PipelineSession | None = None
 
     @property
     def base(self) -> SparkSession:
@@ -40,7 +45,7 @@ class Sessions:
             self._base = create_session()
         return self._base
 
-    def isolated(self, pipeline: PipelineDefinition, scratch: Path) -> SparkSession:
+    def isolated(self, pipeline: PipelineDefinition, scratch: Path) -> PipelineSession:
         """The session with the pipeline's own catalog and settings."""
         # Shared by all updates, because Spark releases a session's streaming listeners only when the process ends.
         if self._isolated is None:
@@ -58,30 +63,52 @@ class ResolvedPipeline:
 
 
 @contextmanager
-def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Selection) -> Iterator[ResolvedPipeline]:
+def resolved(
+    pipeline: PipelineDefinition, sessions: Sessions, selection: Selection, on_secret: Callable[[str], None]
+) -> Iterator[ResolvedPipeline]:
     """Load and resolve the source files; session settings and catalog are restored after the block.
 
     Datasets that ``selection`` fully refreshes or rebuilds are resolved as if they had never been written.
+    ``on_secret`` is told of each secret that source files read.
 
     Raises:
         UpdateFailed: the declarations have errors; it carries all of them.
     """
     with temporary_folder() as folder:
         session = sessions.isolated(pipeline, folder)
-        registry = Registry(pipeline.schema, session)
-        catalog = Catalog(session, pipeline.schema, folder)
+        registry = Registry(pipeline.schema, session, catalog=pipeline.catalog, on_secret=on_secret)
+        external = ExternalTables.of(pipeline.configuration, pipeline.storage.root / "external")
+        catalog = Catalog(session, pipeline.schema, folder, external)
         settings = dict(session.conf.getAll)
+        names = session.resolve_name = TableNames(registry, catalog)
         try:
             with active(session):
-                graph = _resolve(pipeline, registry, catalog, selection)
+                load_errors = _load(pipeline, registry)
+                names.is_loading = False
+                with registry.with_modules():
+                    graph = _resolve(pipeline, registry, catalog, selection, load_errors)
             yield ResolvedPipeline(graph, registry, catalog)
         finally:
+            session.resolve_name = None
             catalog.clear()
             restore_settings(session, settings)
 
 
-def _resolve(pipeline: PipelineDefinition, registry: Registry, catalog: Catalog, selection: Selection) -> Graph:
-    load_errors = source_files.load(source_files.source_files(pipeline.sources), registry, pipeline.root_path)
+def _load(pipeline: PipelineDefinition, registry: Registry) -> Sequence[Exception]:
+    files = source_files.source_files(pipeline.sources)
+    errors = source_files.load(files, registry, pipeline.root_path)
+    if not errors and not registry.tables and not registry.sinks:
+        raise UpdateFailed(None, [nothing_declared(files, registry)])
+    return errors
+
+
+def _resolve(
+    pipeline: PipelineDefinition,
+    registry: Registry,
+    catalog: Catalog,
+    selection: Selection,
+    load_errors: Sequence[Exception],
+) -> Graph:
     reset = {name for name in registry.tables if selection.resets(name, pipeline.schema)}
     graph, errors = _resolve_without(reset, pipeline, registry, catalog)
     if selection.rebuild and not load_errors and not errors:
@@ -114,7 +141,14 @@ def _resolve_without(
         schema = None if name in reset else tables.stored_schema(catalog.session, path)
         if schema is not None:
             schemas[name] = schema
-    return resolver.resolve(registry, catalog, schemas, versions.get)
+    return resolver.resolve(registry, catalog, schemas, versions.get, lambda name: _made_before(pipeline, name))
+
+
+def _made_before(pipeline: PipelineDefinition, name: TableName | str) -> bool:
+    """True if a dataset's last update was by a version of the engine with another form of hash."""
+    last = read_json_if_intact(pipeline.storage.progress(str(name))) or {}
+    hashes = [last.get("fingerprint"), *last.get("queries", {}).values()]
+    return any(each and not each.startswith(FORM) for each in hashes)
 
 
 def _follows(error: Exception, load_errors: Iterable[Exception]) -> bool:

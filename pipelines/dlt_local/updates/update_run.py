@@ -87,9 +87,9 @@ class UpdateRun:
 
     def _run(self) -> Update:
         pipeline = self._pipeline
-        with resolved(pipeline, self._sessions, self._selection) as current:
+        with resolved(pipeline, self._sessions, self._selection, self._redact.add_value) as current:
             self._redact.add(*(sink.options for sink in current.registry.sinks.values()))
-            self._log.add_hooks(current.registry.hooks)
+            self._log.add_hooks(current.registry.hooks, self._notices.show)
             selected = self._selection.of(current.graph, pipeline.schema)
             self._check_anew(current, (*selected.reset, *selected.rebuilt))
             self._reset(selected.reset)

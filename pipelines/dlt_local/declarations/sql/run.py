@@ -21,17 +21,31 @@ def run_file(file: Path, spark: SparkSession) -> None:
     Raises:
         DeclarationError: a statement is not understood, or refused; with its file and line.
     """
-    source = file.read_text(encoding="utf-8")
-    own_settings = settings(source, str(file))
-    source = substituted(source, dict(spark.conf.getAll) | own_settings, str(file))
-    place: tuple[str, ...] = ()
+    run_text(file.read_text(encoding="utf-8"), str(file), spark)
+
+
+def run_text(source: str, file: str, spark: SparkSession, place: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Make the declarations of SQL text; its lines are those of ``file``.
+
+    Args:
+        place: the catalog and schema, or the schema, of unqualified names.
+
+    Returns:
+        The place at the end, as its last `USE` has it.
+
+    Raises:
+        DeclarationError: a statement is not understood, or refused; with its file and line.
+    """
+    own_settings = settings(source, file)
+    source = substituted(source, dict(spark.conf.getAll) | own_settings, file)
     for statement in statements(source):
-        reader = Reader(statement, str(file), place=place)
+        reader = Reader(statement, file, place=place)
         with located_at(reader.location()):
             if reader.accept("USE"):
                 place = _used(reader)
             else:
                 _declare(reader, own_settings)
+    return place
 
 
 def _used(reader: Reader) -> tuple[str, ...]:

@@ -1,0 +1,70 @@
+"""Runs a notebook: its cells in order, with one set of names."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from dlt_local.declarations import notebooks
+from dlt_local.declarations.databricks import NotebookExit
+from dlt_local.declarations.notebooks import NO_EFFECT, RUN_CELL, Cell
+from dlt_local.declarations.registry import Registry
+from dlt_local.declarations.sql.run import run_text
+from dlt_local.errors import DeclarationError, SourceLocation
+
+_SUFFIXES = ("", ".py", ".ipynb", ".sql")
+
+
+def run(file: Path, text: str, names: dict[str, Any], registry: Registry) -> None:
+    """Run a notebook, or a plain Python file that a notebook runs; ``names`` are its globals.
+
+    Raises:
+        DeclarationError: a cell is refused, or declares something that is.
+    """
+    if not notebooks.is_notebook(file, text):
+        exec(compile(text, str(file), "exec"), names)
+        return
+    cells = notebooks.cells(file, text)
+    for cell in cells:
+        if cell.language in NO_EFFECT:
+            registry.notice(
+                f"`%{cell.language}` of a notebook has no effect locally ({file.name}:{cell.line}): "
+                "install what the pipeline needs into the environment that runs it"
+            )
+
+    place: tuple[str, ...] = ()
+
+    def run_cell(number: int) -> None:
+        nonlocal place
+        cell = cells[number]
+        if cell.language == "sql":
+            # On the lines that it has in the file.
+            place = run_text("\n" * (cell.line - 1) + cell.text, str(file), registry.spark, place)
+        else:
+            _run_other(_notebook(file, cell), names, registry)
+
+    outer = names.get(RUN_CELL)
+    names[RUN_CELL] = run_cell
+    try:
+        exec(compile(notebooks.program(cells), str(file), "exec"), names)
+    except NotebookExit:
+        pass
+    finally:
+        names[RUN_CELL] = outer
+
+
+def _run_other(other: Path, names: dict[str, Any], registry: Registry) -> None:
+    if other.suffix == ".sql":
+        run_text(other.read_text(encoding="utf-8"), str(other), registry.spark)
+    else:
+        run(other, other.read_text(encoding="utf-8"), names, registry)
+
+
+def _notebook(file: Path, cell: Cell) -> Path:
+    """The notebook that a `%run` names."""
+    path = next(iter(shlex.split(cell.text)), "")
+    found = next((each for end in _SUFFIXES if path and (each := file.parent / f"{path}{end}").is_file()), None)
+    if found is None:
+        message = f"`%run {cell.text}`: there is no notebook {file.parent / path}"
+        fix = "write the path relative to this notebook, as in `%run ./helpers`"
+        raise DeclarationError("NOTEBOOK_NOT_FOUND", message, SourceLocation(str(file), cell.line), fix)
+    return found.resolve()

@@ -1,0 +1,142 @@
+"""The identity of a query: a hash that is the same only for queries that do the same.
+
+Spark's plan as text leaves out what the plan as JSON has (which column of that name, where a literal ends, the type of
+a value), and the other way round (the options of a relation, the order of a sort), so the hash is of both. Neither has
+the bodies of Python functions.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyspark
+from pyspark import cloudpickle
+from pyspark.sql import SparkSession
+
+from dlt_local.graph.python_functions import NotKnown, text_of
+from dlt_local.graph.query_inputs import SCRATCH, without_numbers
+from dlt_local.spark import jvm
+
+FORM = "2:"
+"""How a hash of this form begins. Those of the form before, of a plan's text alone, were not exact."""
+
+IN_FULL = {"spark.sql.debug.maxToStringFields": str(2**31 - 1), "spark.sql.maxPlanStringLength": str(2**31 - 64)}
+"""Conf by which Spark leaves nothing out of the text of a plan."""
+CUT = {"spark.sql.debug.maxToStringFields": "25", "spark.sql.maxPlanStringLength": str(2**31 - 16)}
+"""Spark's defaults, with which hashes of the form before were made."""
+
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+_EXPRESSION_ID, _LITERAL = f"{_EXPRESSIONS}ExprId", f"{_EXPRESSIONS}Literal"
+_OF_NOW = ("CurrentDate", "CurrentTime", "CurrentTimestamp", "CurrentBatchTimestamp", "LocalTimestamp", "Now")
+_CHANGING = {f"{_EXPRESSIONS}{name}" for name in (*_OF_NOW, "CurrentUser")}
+"""Functions that Spark takes for deterministic, since their value is the same in all of one query."""
+_NOT_DESCRIBED = {f"{_EXPRESSIONS}{name}" for name in ("ScalaUDF", "VariableReference")}
+"""Expressions of which neither text nor JSON has all: functions of the JVM, and session variables."""
+_ANY_ORDER = ("AnyValue", "CollectList", "CollectSet", "First", "Last", "ListAgg", "Mode")
+"""Aggregates that are not deterministic because of the order of the rows only: whichever it was, it stays right."""
+_OF_THE_MOMENT = ("jvmId", "createTime", "lastAccessTime", "owner", "__dataset_id", "__col_position")
+_VARIABLE = re.compile(r"_\d+$")
+_NOT_OF_RESULTS = ("spark.sql.warehouse.dir", *IN_FULL)
+
+
+@dataclass(frozen=True)
+class QueryIdentity:
+    """What tells a query from every other one."""
+
+    hash: str
+    is_lasting: bool
+    """True if the same query over the same rows gives the same result again, and nothing of it is unknown."""
+
+
+def query_identity(plan: Any, text: str, as_json: str | None) -> QueryIdentity:
+    """The identity of a query, batch or stream.
+
+    Args:
+        plan: its analyzed plan.
+        text: the plan as a tree.
+        as_json: the plan as JSON; None if it has none.
+    """
+    reader = _Json()
+    normalized = reader.normalized(json.loads(as_json or "null"))
+    functions = _python_functions(plan) if reader.calls_python else ()
+    parts = [pyspark.__version__, without_numbers(text), normalized, functions]
+    is_known = as_json is not None and functions is not None and not reader.is_incomplete
+    digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return QueryIdentity(f"{FORM}{digest}", is_known and _is_deterministic(plan))
+
+
+def settings_of_results(session: SparkSession) -> Mapping[str, str]:
+    """The conf of a session on which the results of its queries may depend."""
+    found = {key: str(value) for key, value in dict(session.conf.getAll).items() if key.startswith("spark.sql.")}
+    return {key: found[key] for key in sorted(found) if key not in _NOT_OF_RESULTS}
+
+
+@dataclass
+class _Json:
+    """Reads a plan's JSON once: what differs from one analysis to the next is left out."""
+
+    calls_python: bool = False
+    is_incomplete: bool = False
+    """True if it has expressions whose value may change, or which it does not describe."""
+    _ids: dict[object, int] = field(default_factory=dict)
+    """Spark's id of an expression -> its number in this plan, as they come."""
+
+    def normalized(self, part: Any) -> Any:
+        if isinstance(part, list):
+            return [self.normalized(each) for each in part]
+        if isinstance(part, str):
+            return SCRATCH.sub("", part) if "dlt_local-" in part else part
+        if not isinstance(part, dict):
+            return part
+        if part.get("product-class") == _EXPRESSION_ID:
+            return self._ids.setdefault(part["id"], len(self._ids))
+        kind = part.get("class")
+        if kind == _LITERAL:
+            return self._literal(part)
+        if isinstance(kind, str):
+            self._note(kind)
+        kept = {key: self.normalized(each) for key, each in part.items() if key not in _OF_THE_MOMENT}
+        if isinstance(kind, str) and kind.endswith("NamedLambdaVariable"):
+            # pyspark numbers the variables of lambda functions through the whole process.
+            kept["name"] = _VARIABLE.sub("", str(part["name"]))
+        return kept
+
+    def _note(self, kind: str) -> None:
+        self.is_incomplete |= kind in _CHANGING or kind in _NOT_DESCRIBED
+        self.calls_python |= ".Python" in kind
+
+    def _literal(self, part: dict[str, Any]) -> object:
+        value, kind = part.get("value"), part.get("dataType")
+        # The text has binary values, here is only their address. Values of nested types are ambiguous in both.
+        self.is_incomplete |= value is not None and not isinstance(kind, str)
+        return [None if kind == "binary" else value, kind]
+
+
+def _python_functions(plan: Any) -> tuple[str, ...] | None:
+    """The texts of the Python functions that a plan calls; None if one of them has no exact text."""
+    try:
+        pickled = [command for each in jvm.expressions(plan) if (command := jvm.python_function(each)) is not None]
+        return tuple(text_of(cloudpickle.loads(command)) for command in pickled)
+    except NotKnown:
+        return None
+    except Exception:
+        # A user's class may do anything when it is unpickled. Then it is not known.
+        return None
+
+
+def _is_deterministic(plan: Any) -> bool:
+    """True if no expression of the plan gives another result for the same rows, but for their order."""
+    plans = [plan, *jvm.elements(plan.subqueriesAll())]
+    if all(each.deterministic() for each in plans):
+        return True
+    return all(each.deterministic() or _is_any_order(each) for each in jvm.expressions(plan))
+
+
+def _is_any_order(expression: Any) -> bool:
+    """True if an expression is not deterministic only because of the order of rows, or of what is below it."""
+    name = str(expression.getClass().getSimpleName())
+    below = jvm.elements(expression.children())
+    return name in _ANY_ORDER or name.endswith("Subquery") or not all(each.deterministic() for each in below)

@@ -1,0 +1,96 @@
+"""What the names of tables mean in the queries of one pipeline: its own datasets, or tables outside of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from dlt_local.declarations.elements import QueryFlow, Table, View
+from dlt_local.declarations.registry import Registry, caller
+from dlt_local.errors import DeclarationError, did_you_mean
+from dlt_local.names import parts
+from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.external_tables import SETTING, is_path, registered_name, written
+
+_SPARKS_OWN = ("global_temp", "session", "system")
+
+
+_reads: ContextVar[list[Table | View] | None] = ContextVar("reads", default=None)
+
+
+@contextmanager
+def recorded_reads() -> Iterator[list[Table | View]]:
+    """The datasets of the pipeline that are read in a block, whether the frame that comes of it has them or not."""
+    reads: list[Table | View] = []
+    token = _reads.set(reads)
+    try:
+        yield reads
+    finally:
+        _reads.reset(token)
+
+
+class TableNotFound(Exception):
+    """A query reads a table of another catalog, and nothing says where that is on this machine."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(name)
+
+
+class TableNames:
+    """Resolves the names that queries use; registers a table outside of the pipeline where one is read."""
+
+    def __init__(self, registry: Registry, catalog: Catalog) -> None:
+        self._registry = registry
+        self._catalog = catalog
+        self.is_loading = True
+        """True while source files run: no dataset has rows or columns then."""
+
+    def __call__(self, name: tuple[str, ...]) -> str | None:
+        """The name, as SQL, by which the session has a table; None if that is the same.
+
+        Raises:
+            DeclarationError: a source file reads a table while it loads, which is not on this machine.
+            TableNotFound: a query does.
+        """
+        if is_path(name) or name[0].lower() in _SPARKS_OWN:
+            return None
+        text = written(name)
+        dataset = None if self.is_loading else self._registry.find(text)
+        if dataset is not None:
+            if (reads := _reads.get()) is not None:
+                reads.append(dataset)
+            return None
+        table = self._catalog.external.find(name)
+        if table is not None:
+            registered = registered_name(name)
+            self._catalog.register_external(registered, table)
+            return registered.sql
+        if self.is_loading and len(name) > 1:
+            raise self._read_while_loading(name)
+        if self._registry.own_name(text) is None:
+            raise TableNotFound(text)
+        return None
+
+    def not_found(self, name: str, reader: QueryFlow, *, outside: bool = False) -> DeclarationError:
+        """The fault of a query that reads what is nowhere; ``outside`` if the name has the catalog of others."""
+        registry = self._registry
+        message, near = f"`{reader.name}` reads {name}, a table outside of the pipeline", ""
+        if not outside:
+            full = [str(dataset) for dataset in (*registry.tables, *registry.views)]
+            short = [table.table for table in registry.tables if table.schema == registry.schema]
+            near = did_you_mean(name, [*full, *short])
+            message = f"`{reader.name}` reads {name}, which no source file declares{near}"
+        fix = "correct the name, or declare the dataset" if near else self._way_in(parts(name))
+        return DeclarationError("DATASET_NOT_FOUND", message, reader.location, fix)
+
+    def _read_while_loading(self, name: tuple[str, ...]) -> DeclarationError:
+        message = f"{written(name)} is read while the source file loads, when no dataset of the pipeline can be read"
+        fix = f"read it inside of a query function. {self._way_in(name)[0].upper()}{self._way_in(name)[1:]}"
+        return DeclarationError("DATASET_NOT_FOUND", message, caller(), fix)
+
+    def _way_in(self, name: tuple[str, ...]) -> str:
+        place = self._catalog.external.folder.joinpath(*name)
+        return (
+            f"a table outside of the pipeline is read from {place}: put a Delta table or its\n"
+            f"       files there, or name another folder with --set {SETTING}{written(name)}=FOLDER"
+        )

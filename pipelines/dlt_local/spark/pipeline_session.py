@@ -1,0 +1,102 @@
+"""The session of a pipeline, as its source files see it: it knows which table each name means.
+
+Spark's catalog has one table of each schema and name. A name with a catalog may mean another one, a table outside of
+the pipeline, so names are resolved before Spark sees them.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.errors import ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.readwriter import DataFrameReader
+from pyspark.sql.streaming.readwriter import DataStreamReader
+
+from dlt_local.names import parts, quote
+from dlt_local.spark import jvm
+
+ResolveName = Callable[[tuple[str, ...]], str | None]
+"""The parts of a table's name -> the name, as SQL, by which the session has it; None if that is the same."""
+
+_PART = r"(?:`(?:[^`]|``)+`|[^\W\d]\w*)"
+_NAME = re.compile(
+    rf"""'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | --[^\n]* | /\*.*?\*/ | (?P<name>{_PART}(?:\.{_PART})+)""",
+    re.VERBOSE | re.DOTALL,
+)
+_READS_NOTHING = re.compile(r"\s*(CREATE|DROP|ALTER|DESCRIBE|SHOW|SET|USE|OPTIMIZE|VACUUM|COMMENT)\b", re.IGNORECASE)
+_CTE = re.compile(r"\bCTE \[(.*?)\]")
+_RELATION = re.compile(r"UnresolvedRelation \[(.*?)\], \[")
+
+
+class PipelineSession(SparkSession):
+    """A session that resolves the names of tables first; without ``resolve_name``, as Spark does."""
+
+    resolve_name: ResolveName | None = None
+
+    def real_name(self, name: str) -> str:
+        """The name by which the session has the table that a source file calls ``name``."""
+        real = None if self.resolve_name is None else self.resolve_name(parts(name))
+        return name if real is None else real
+
+    def table(self, tableName: str) -> DataFrame:
+        """As Spark's."""
+        return super().table(self.real_name(tableName))
+
+    @property
+    def read(self) -> DataFrameReader:
+        """As Spark's."""
+        return _Reader(self)
+
+    @property
+    def readStream(self) -> DataStreamReader:
+        """As Spark's."""
+        return _StreamReader(self)
+
+    def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:
+        """As Spark's."""
+        return super().sql(self._with_real_names(sqlQuery), *args, **kwargs)
+
+    def _with_real_names(self, text: str) -> str:
+        if self.resolve_name is None or _READS_NOTHING.match(text):
+            return text
+        try:
+            plan = str(jvm.parsed_plan(self, text).treeString())
+        except ParseException:
+            # Spark says what is wrong with it; or it has placeholders that are filled in later.
+            return text
+        # Only where Spark takes it for a table: elsewhere the same words may be a column and its fields.
+        relations = {tuple(found.split(", ")) for found in _RELATION.findall(plan)}
+        relations -= {(name,) for found in _CTE.findall(plan) for name in found.split(", ")}
+        for name in relations:
+            # Whatever the text looks like: who resolves names also learns what is read.
+            self.resolve_name(name)
+        return _NAME.sub(lambda match: self._real(match, relations), text)
+
+    def _real(self, match: "re.Match[str]", relations: set[tuple[str, ...]]) -> str:
+        found = match["name"]
+        if found is None:
+            return match[0]
+        split = parts(found)
+        # A column may be qualified by the whole name of its table.
+        length = next((n for n in (3, 2) if split[:n] in relations), 0)
+        real = self.resolve_name(split[:length]) if length and self.resolve_name is not None else None
+        return match[0] if real is None else ".".join([real, *map(quote, split[length:])])
+
+
+class _Reader(DataFrameReader):
+    def __init__(self, session: PipelineSession) -> None:
+        super().__init__(session)
+        self._pipeline_session = session
+
+    def table(self, tableName: str) -> DataFrame:
+        return super().table(self._pipeline_session.real_name(tableName))
+
+
+class _StreamReader(DataStreamReader):
+    def __init__(self, session: PipelineSession) -> None:
+        super().__init__(session)
+        self._pipeline_session = session
+
+    def table(self, tableName: str) -> DataFrame:
+        return super().table(self._pipeline_session.real_name(tableName))
