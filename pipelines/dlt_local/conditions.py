@@ -417,6 +417,11 @@ RUN = (
         "Add that table to the run with `--refresh TABLE`, or run all datasets.",
     ),
     Condition(
+        "SOURCE_NOT_UPDATED",
+        "`--refresh` selects a dataset, but not a table that it reads and that does not have a new column yet",
+        "Add that table to the run with `--refresh TABLE`, or run all datasets.",
+    ),
+    Condition(
         "EXPECTATION_FAILED",
         "a row does not meet an `expect_or_fail`",
         "Correct the source, or relax the expectation to `expect_or_drop`. Nothing of the batch was written.",

@@ -63,6 +63,25 @@ def test_a_selected_table_without_its_source_says_what_to_add(spark: SparkSessio
     assert small.table("counted") == [{"count": 1}]
 
 
+def test_a_selected_table_whose_source_lacks_a_new_column_says_what_to_add(spark: SparkSession, tmp_path: Path) -> None:
+    counted = """
+    @dp.materialized_view
+    def counted():
+        return spark.read.table("one").groupBy("{}").count()
+    """
+    small = SmallPipeline(tmp_path, spark, PIPELINE + counted.format("version"))
+    small.drop(A)
+    small.pipeline.run()
+    small.write(PIPELINE.replace('"version", lit(1)', '"edition", lit(2)') + counted.format("edition"))
+    expected = (
+        r"SOURCE_NOT_UPDATED  default.counted\n(.|\n)*does not have edition yet\n(.|\n)*--refresh default.one, or"
+    )
+    with pytest.raises(UpdateFailed, match=expected):
+        small.pipeline.run(refresh=["counted"])
+    small.pipeline.run(refresh=["counted", "default.one"])
+    assert small.table("counted") == [{"edition": None, "count": 1}]
+
+
 def test_a_full_refresh_recomputes_old_rows_with_the_current_query(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, PIPELINE)
     small.drop(A, B)

@@ -86,8 +86,8 @@ class _History:
         except UpdateFailed as failed:
             errors = [str(error) for error in failed.errors]
             if refresh:
-                # What a partial update before the first whole one lacks, the next one builds.
-                errors = [error for error in errors if not error.startswith("SOURCE_NOT_BUILT")]
+                # What a partial update lacks, the next whole one builds.
+                errors = [error for error in errors if not error.startswith(("SOURCE_NOT_BUILT", "SOURCE_NOT_UPDATED"))]
             refused = sorted({_to_rebuild(error) for error in errors})
             assert set(refused) <= planned["needs a rebuild"] | planned["changed, existing rows stay"], errors
         else:

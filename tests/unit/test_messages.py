@@ -487,6 +487,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "SCHEMA_CHANGED": schema_changed,
     "SOURCE_REPLACED": raising(continuity.source_replaced("silver.orders", REPLACED)),
     "SOURCE_NOT_BUILT": lambda _: continuity.check_sources("gold.orders", ["bronze.orders", "silver.orders"]),
+    "SOURCE_NOT_UPDATED": lambda _: continuity.check_columns("gold.orders", {"silver.orders": ["note", "tier"]}),
     "ROWS_EXPIRED": raising(expiry.rows_expired(NODE, TableName("raw", "orders"), "2026-11-22T04:05:06+00:00")),
     "RESET_NOT_ALLOWED": selected(Graph((forbidden("bronze.orders"),), ()), full_refresh=("bronze.orders",)),
     "SINK_NOT_REBUILT": selected(GRAPH, rebuild=("out",)),

@@ -62,6 +62,23 @@ def check_sources(name: str, unbuilt: Sequence[str]) -> None:
         raise FlowError("SOURCE_NOT_BUILT", name, message, fix, is_permanent=True)
 
 
+def check_columns(name: str, lacking: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a dataset whose sources do not have all columns yet that they are declared with.
+
+    Args:
+        name: the dataset.
+        lacking: table that it reads -> columns that the stored table lacks.
+
+    Raises:
+        FlowError: SOURCE_NOT_UPDATED, if a table lacks any.
+    """
+    if lacking:
+        read = "; ".join(f"{table}, which does not have {', '.join(columns)} yet" for table, columns in lacking.items())
+        tables = ",".join(lacking)
+        fix = f"update what it reads in the same run: add --refresh {tables}, or run all datasets"
+        raise FlowError("SOURCE_NOT_UPDATED", name, f"it reads {read}", fix, is_permanent=True)
+
+
 def is_view_as_left(view: StoredDataset, progress: Path) -> bool:
     """False for a materialized view whose rows, or the note of its last update, were altered: it is computed again."""
     try:

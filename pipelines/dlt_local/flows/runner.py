@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from pyspark.sql.types import StructType
+
 from dlt_local import failpoints
 from dlt_local.auto_cdc.integrity import StoredTarget
 from dlt_local.declarations.elements import AutoCdcFlow, QueryFlow, Sink, SnapshotCdcFlow, Table
@@ -20,6 +22,8 @@ from dlt_local.flows.last_update import LastUpdate
 from dlt_local.flows.outcomes import FlowMetrics, RunResult, UpdateStopped
 from dlt_local.graph.graph import Node, ResolvedFlow
 from dlt_local.spark.isolation import active
+
+_COLUMN_MISSING = "[UNRESOLVED_COLUMN"
 
 
 class DatasetRunner:
@@ -73,6 +77,15 @@ class DatasetRunner:
                 missing |= {name for name in source.inputs if not delta_log.exists(self._update.path(name))}
         return unbuilt[::-1]
 
+    def _lacking(self, flow: ResolvedFlow) -> Mapping[str, list[str]]:
+        """The tables that the flow reads -> columns that they are declared with and the stored table lacks."""
+        lacking: dict[str, list[str]] = {}
+        for source in self._update.graph.tables:
+            if source.dataset.name in flow.inputs:
+                stored = delta_log.schema(self._update.path(source.dataset.name)) or StructType()
+                lacking[source.name] = [column for column in source.schema.names if column not in stored.names]
+        return {name: columns for name, columns in lacking.items() if columns}
+
     def _stored(self, node: Node, own: Mapping[str, Checkpoint]) -> StoredDataset:
         dataset, update = node.dataset, self._update
         inputs = {str(name): update.path(name) for name in node.inputs}
@@ -116,6 +129,8 @@ class DatasetRunner:
         except (FlowError, UpdateStopped):
             raise
         except Exception as error:
+            if _COLUMN_MISSING in str(error):
+                continuity.check_columns(run.node.name, self._lacking(run.flow))
             raise flow_failed(run.node, run.flow, error) from error
         for notice in files.passed_over():
             self._update.on_notice(notice)
