@@ -133,11 +133,11 @@ FAULTS = {
         "AUTOCDC_TRUNCATE_NOT_SUPPORTED_FOR_SCD2",
         "target {t}",
     ),
-    "Auto Loader": (
-        "CREATE STREAMING TABLE {t} AS\nSELECT * FROM STREAM read_files('/x')",
+    "a function of Databricks": (
+        "CREATE STREAMING TABLE {t} AS\nSELECT * FROM STREAM read_kafka(bootstrapServers => 'x')",
         2,
         "NOT_SUPPORTED_LOCALLY",
-        "read_files",
+        "read_kafka",
     ),
     "no value": ("CREATE LIVE TABLE {t} AS\nSELECT ${{rovs}}", 2, "NO_SUCH_VALUE", "did you mean `rows`"),
     "open parenthesis": ("CREATE STREAMING TABLE {t} (\nid INT", 2, "SQL_NOT_UNDERSTOOD", "not closed"),

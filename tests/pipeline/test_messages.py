@@ -47,6 +47,15 @@ REFUSED = {
     "CATALOG_NAMED_AS_A_SCHEMA": table(
         "orders", 'spark.read.table("main.people").join(spark.table("main.default.raw"), "id")'
     ),
+    "AUTO_LOADER_OPTIONS": table(
+        "orders",
+        'spark.readStream.format("cloudFiles").options(**{"cloudFiles.format": "jsn",'
+        ' "cloudFiles.schemaHint": "id INT", "cloudFiles.allowOverwrites": True}).load("/landing")',
+    ),
+    "CF_EMPTY_DIR_FOR_SCHEMA_INFERENCE": table(
+        "orders",
+        'spark.readStream.format("cloudFiles").option("cloudFiles.format", "json").load(spark.conf.get("rows"))',
+    ),
     "CIRCULAR_DEPENDENCY": table("orders", 'spark.read.table("orders")'),
     "TARGET_NOT_FOUND": flow("ordrs", "late", STREAM) + "\n\n" + table("orders", STREAM),
     "NO_FLOW": 'dlt.create_streaming_table("orders")',

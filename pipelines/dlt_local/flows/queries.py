@@ -5,8 +5,9 @@ from contextlib import contextmanager
 
 from pyspark.sql import DataFrame
 
+from dlt_local.auto_loader.place import running_at
 from dlt_local.declarations.elements import QueryFlow, Table, View
-from dlt_local.flows import expectations
+from dlt_local.flows import expectations, file_log
 from dlt_local.flows.context import FlowRun
 from dlt_local.spark.conf_overrides import overridden
 
@@ -14,7 +15,9 @@ from dlt_local.spark.conf_overrides import overridden
 def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
     """The query's frame, with every name in it bound to the stored table or the view."""
     register_inputs(run)
-    return query()
+    folder = run.checkpoint.folder
+    with running_at(run.node.name, folder, lambda: file_log.files_committed(folder)):
+        return query()
 
 
 def register_inputs(run: FlowRun) -> None:
@@ -26,7 +29,9 @@ def register_inputs(run: FlowRun) -> None:
         for node in update.graph.nodes:
             view = node.dataset
             if isinstance(view, View) and view.name in run.flow.views and not update.catalog.has_view(view.name):
-                frame = expectations.enforce(view.query(), view.name, view.expectations)
+                # Several flows may read the view, each with a checkpoint of its own.
+                with running_at(view.name, None, tuple):
+                    frame = expectations.enforce(view.query(), view.name, view.expectations)
                 update.catalog.register_view(view.name, frame)
 
 

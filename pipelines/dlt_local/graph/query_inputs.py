@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from dlt_local.graph.stream_sources import FileSource, KafkaSource
-from dlt_local.names import TableName, parts
+from dlt_local.names import VIEW_OF_CALL, TableName, parts
 from dlt_local.spark import jvm
 
 _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
@@ -75,7 +75,7 @@ def read_plan(frame: DataFrame, real_name: Callable[[TableName], TableName], scr
             relations += 1
             name = real_name(TableName(*parts(alias[2])[1:3]))
             tables[name] = tables.get(name, False) or alias[1] == "~"
-        elif view := _VIEW.search(line):
+        elif (view := _VIEW.search(line)) and not view[1].startswith(VIEW_OF_CALL):
             views[parts(f"`{view[1]}`")[-1]] = None
     streamed_tables = tuple(name for name, is_streamed in tables.items() if is_streamed)
     leaves = jvm.elements(plan.collectLeaves())

@@ -6,10 +6,12 @@ Classic Spark only. A plan is a JVM object of type `Any`; walk it with `elements
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, Observation, SparkSession
+
+_Session = TypeVar("_Session", bound=SparkSession)
 
 
 def _jvm(session: SparkSession) -> Any:
@@ -31,6 +33,11 @@ def new_session(base: SparkSession, options: Mapping[str, str]) -> SparkSession:
     if listener.isDefined():
         context.listenerBus().removeListener(listener.get())
     return SparkSession(base.sparkContext, java_session)
+
+
+def same_session(session: SparkSession, kind: type[_Session]) -> _Session:
+    """The same session as an object of a class of its own."""
+    return kind(session.sparkContext, session._jsparkSession)
 
 
 def in_cloned_session(frame: DataFrame) -> DataFrame:

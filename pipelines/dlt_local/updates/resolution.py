@@ -8,6 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dlt_local.auto_cdc.snapshots import AppliedSnapshots
+from dlt_local.auto_loader.loader import AutoLoader
+from dlt_local.auto_loader.session import with_auto_loader
 from dlt_local.declarations import source_files
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import tables
@@ -68,7 +70,9 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
     """
     with temporary_folder() as folder:
         session = sessions.isolated(pipeline, folder)
-        registry = Registry(pipeline.schema, session)
+        auto_loader = AutoLoader(session, pipeline.path_map, pipeline.storage.auto_loader)
+        registry = Registry(pipeline.schema, with_auto_loader(session, auto_loader))
+        auto_loader.notice = registry.notice
         catalog = Catalog(session, pipeline.schema, folder)
         settings = dict(session.conf.getAll)
         try:

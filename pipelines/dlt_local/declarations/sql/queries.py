@@ -5,12 +5,12 @@ import re
 from pyspark.sql import DataFrame
 
 from dlt_local.declarations.elements import Query
-from dlt_local.declarations.registry import current
+from dlt_local.declarations.registry import current, located_at
 from dlt_local.declarations.sql.columns import ColumnList
 from dlt_local.declarations.sql.reader import Reader
 from dlt_local.errors import DeclarationError
 
-_REFUSED = re.compile(r"\b(read_files|cloud_files|read_kafka|read_kinesis|read_pubsub|read_pulsar)\s*\(", re.IGNORECASE)
+_REFUSED = re.compile(r"\b(read_kafka|read_kinesis|read_pubsub|read_pulsar)\s*\(", re.IGNORECASE)
 
 
 def query(reader: Reader, columns: ColumnList) -> Query:
@@ -27,7 +27,10 @@ def query(reader: Reader, columns: ColumnList) -> Query:
         fix = "declare the read as a view in a Python source file: spark.readStream.format(...)"
         raise DeclarationError("NOT_SUPPORTED_LOCALLY", message, reader.location(), fix)
 
+    location = reader.location()
+
     def run() -> DataFrame:
-        return columns.renamed(current().spark.sql(text))
+        with located_at(location):
+            return columns.renamed(current().spark.sql(text))
 
     return run
