@@ -543,7 +543,7 @@ def test_of_a_storage_without_an_update(tmp_path: Path) -> None:
 def test_of_a_session_without_delta(tmp_path: Path) -> None:
     plain = SimpleNamespace(conf={})
     with pytest.raises(SetupError) as raised:
-        isolated_session(cast(SparkSession, plain), {}, tmp_path)
+        isolated_session(cast(SparkSession, plain), {}, tmp_path, SparkSession)
     check_message("NO_DELTA_LAKE", raised.value, tmp_path)
 
 

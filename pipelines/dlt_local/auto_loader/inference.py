@@ -9,7 +9,7 @@ columns unless they contradict one another. Two names that differ in case are on
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.types import (
     BinaryType,
     DataType,
@@ -94,6 +94,16 @@ def merged(old: FilesSchema, new: FilesSchema) -> FilesSchema:
     return FilesSchema(StructType([*old.data.fields, *added]), old.partitions)
 
 
+def base_folder(folder: str) -> str:
+    """The part of a path before its first pattern: what is below it may name columns.
+
+    >>> base_folder("/data/raw/"), base_folder("/data/raw/2026-*/x.json")
+    ('/data/raw', '/data/raw')
+    """
+    plain = re.split(r"[*?\[{]", folder, maxsplit=1)
+    return (plain[0] if len(plain) == 1 else plain[0].rpartition("/")[0]).rstrip("/")
+
+
 def partition_columns(folder: str, options: ReadOptions, paths: Iterable[str]) -> StructType:
     """The columns in the names of the folders between a folder and its files."""
     values = [dict(_pairs(folder, path)) for path in paths]
@@ -110,7 +120,7 @@ def _pairs(folder: str, path: str) -> list[tuple[str, str]]:
     >>> _pairs("/data", "/data/event=click/x/day=2021-04-01/f0.json")
     [('event', 'click'), ('day', '2021-04-01')]
     """
-    between = path.removeprefix(folder).split("/")[:-1]
+    between = path.removeprefix(base_folder(folder)).split("/")[:-1]
     return [(name, value) for name, equals, value in (part.partition("=") for part in between) if equals and name]
 
 
@@ -128,12 +138,12 @@ def _data(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> 
         return _json(session, options, paths)
     if options.format == "csv":
         return _csv(session, options, paths)
-    reader = session.read.format("parquet").option("mergeSchema", "true")
+    reader = DataFrameReader(session).format("parquet").option("mergeSchema", "true")
     return _nullable(listing.exact(reader, paths))
 
 
 def _json(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> StructType:
-    reader = session.read.format("json")
+    reader = DataFrameReader(session).format("json")
     for name, value in options.reader.items():
         if name.lower() != "mode":
             reader = reader.option(name, value)

@@ -31,7 +31,7 @@ def files(session: SparkSession, folder: str, options: ReadOptions) -> list[str]
     Raises:
         AnalysisException: the folder does not exist.
     """
-    reader = session.read.format("text").option("recursiveFileLookup", "true")
+    reader = DataFrameReader(session).format("text").option("recursiveFileLookup", "true")
     if options.glob is not None:
         reader = reader.option("pathGlobFilter", options.glob)
     return sorted(unquote(urlsplit(uri).path) for uri in reader.load(folder).inputFiles())
@@ -60,7 +60,7 @@ def groups(session: SparkSession, options: ReadOptions, paths: Sequence[str]) ->
 
 def csv_reader(session: SparkSession, options: ReadOptions) -> DataFrameReader:
     """A reader of CSV with the options as given, except those that concern the header."""
-    reader = session.read.format("csv")
+    reader = DataFrameReader(session).format("csv")
     for name, value in csv_options(options).items():
         reader = reader.option(name, value)
     return reader

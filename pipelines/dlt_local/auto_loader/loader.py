@@ -33,22 +33,23 @@ _FORMATS = {
 class AutoLoader:
     """The reads of one pipeline during one update."""
 
-    def __init__(self, session: SparkSession, paths: PathMap, folder: Path) -> None:
+    def __init__(self, session: SparkSession, paths: PathMap, folder: Path, notice: Callable[[str], None]) -> None:
         """Keep what reads need.
 
         Args:
-            session: a session of Spark's own class.
+            session: reads the files.
             paths: the local folders that stand for Databricks' storage.
             folder: where the schemas are kept that no `cloudFiles.schemaLocation` asks for elsewhere.
+            notice: called with each option that has no effect.
         """
         self.paths = paths
-        self.notice: Callable[[str], None] = lambda _: None
-        """Called with each option that has no effect."""
+        self._notice = notice
         self._session = session
         self._folder = folder
         self._inferred: dict[str, FilesSchema] = {}
         self._reads: dict[str, Read] = {}
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        """Held while schemas are read and written."""
 
     def stream(
         self, given: Mapping[str, str], path: str, schema: StructType | None, location: SourceLocation | None
@@ -71,7 +72,7 @@ class AutoLoader:
         place = current_place()
         if place is None:
             return sources.stream(self._session, read)
-        with self._lock:
+        with self.lock:
             self._reads[read.key] = read
         unread = self._unread(read, place.committed())
         read = self._with_groups(read, unread, place.dataset)
@@ -122,7 +123,7 @@ class AutoLoader:
             fix = "correct them; docs/engine/auto-loader.md lists all that are read here"
             raise DeclarationError("AUTO_LOADER_OPTIONS", message, location, fix) from None
         for notice in options.notices:
-            self.notice(notice)
+            self._notice(notice)
         return options
 
     def _read(
@@ -133,13 +134,14 @@ class AutoLoader:
             found = self._given_or_inferred(schema, options, folder, self._files(folder, options), location)
             return Read(key, folder, options, found, False, is_running=current_place() is not None)
         log = self._log(key, options)
-        with self._lock:
+        with self.lock:
             logged = log.latest()
-            known = logged or self._inferred.get(key)
+            # One update reads with one schema, even if another flow has added columns to it meanwhile.
+            known = self._inferred.get(key) or logged
             if known is None:
                 paths = self._files(folder, options)
                 known = self._given_or_inferred(None, options, folder, paths, location)
-                self._inferred[key] = known
+            self._inferred[key] = known
             if logged is None and current_place() is not None:
                 log.append(known)
         known = self._hinted(known, options, location)
@@ -176,7 +178,7 @@ class AutoLoader:
             return SchemaLog(self._folder / key)
         mapped = self.paths.find(given)
         if mapped is None and is_remote(given):
-            self.notice(f"`cloudFiles.schemaLocation` {given} is not mapped: the schema is kept in the storage folder")
+            self._notice(f"`cloudFiles.schemaLocation` {given} is not mapped: the schema is kept in the storage folder")
             return SchemaLog(self._folder / key)
         return SchemaLog(Path(mapped or given.removeprefix("file:")).absolute())
 
@@ -211,7 +213,7 @@ class AutoLoader:
         return StructType([f for f in found.data.fields if f.name.lower() not in read.known_names])
 
     def _evolved(self, read: Read, paths: Sequence[str], dataset: str) -> FlowError | None:
-        with self._lock:
+        with self.lock:
             log = self._log(read.key, read.options)
             latest = log.latest() or read.schema
             found = inference.infer(self._session, read.folder, read.options, paths)
@@ -241,6 +243,11 @@ def _ending(path: str) -> str | None:
 def _key(folder: str, options: ReadOptions, schema: StructType | None) -> str:
     """Names a read by all that decides on the columns of its files."""
     parts = [folder, options.format, options.infer_types, options.partition_columns, options.glob]
-    parts += [sorted(options.reader.items()), None if schema is None else schema.json()]
+    parts += [
+        options.schema_hints,
+        options.schema_location,
+        sorted(options.reader.items()),
+        None if schema is None else schema.json(),
+    ]
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
     return f"{Path(folder).name or 'root'}-{digest}"

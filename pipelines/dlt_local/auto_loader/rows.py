@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from dlt_local.auto_loader import rescue
+from dlt_local.auto_loader.inference import base_folder
 from dlt_local.auto_loader.listing import FileGroup
 from dlt_local.auto_loader.options import ReadOptions
 from dlt_local.auto_loader.schema_log import FilesSchema
@@ -57,7 +58,7 @@ class Read:
 
 def partitions(read: Read) -> list[Column]:
     """The columns in the names of folders."""
-    below = F.substr(rescue.local_path(), F.lit(len(read.folder.rstrip("/")) + 1))
+    below = F.substr(rescue.local_path(), F.lit(len(base_folder(read.folder)) + 1))
     return [_partition(below, each.name, each.dataType.simpleString()) for each in read.schema.partitions.fields]
 
 

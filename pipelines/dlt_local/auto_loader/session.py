@@ -1,6 +1,6 @@
 """The session of source files: Spark's own, whose readers know `cloudFiles`, `read_files` and mapped paths."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
@@ -10,7 +10,6 @@ from dlt_local.auto_loader import table_functions
 from dlt_local.auto_loader.loader import AutoLoader
 from dlt_local.declarations.registry import caller
 from dlt_local.errors import DeclarationError
-from dlt_local.spark import jvm
 
 _CLOUD_FILES = "cloudfiles"
 _Paths = TypeVar("_Paths")
@@ -18,33 +17,26 @@ _OptionValue = bool | float | int | str | None
 
 
 class AutoLoaderSession(SparkSession):
-    """A session that reads with Auto Loader too; everything else is the session that it is made of."""
+    """A session that reads with Auto Loader too; without ``auto_loader``, as Spark does."""
 
-    auto_loader: AutoLoader
+    auto_loader: AutoLoader | None = None
 
     @property
     def read(self) -> DataFrameReader:
         """A reader that finds mapped folders."""
-        return _BatchReader(self, self.auto_loader)
+        return super().read if self.auto_loader is None else _BatchReader(self, self.auto_loader)
 
     @property
     def readStream(self) -> DataStreamReader:
         """A reader that knows `cloudFiles` and finds mapped folders."""
-        return _StreamReader(self, self.auto_loader)
+        return super().readStream if self.auto_loader is None else _StreamReader(self, self.auto_loader)
 
-    def sql(self, sqlQuery: str, args: object = None, **kwargs: object) -> DataFrame:
+    def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:
         """Run a query, which may call `read_files` and `cloud_files`."""
-        if not table_functions.are_called(sqlQuery):
-            return super().sql(sqlQuery, args, **kwargs)  # type: ignore[arg-type]
+        if self.auto_loader is None or not table_functions.are_called(sqlQuery):
+            return super().sql(sqlQuery, *args, **kwargs)
         with table_functions.as_views(sqlQuery, self, self.auto_loader) as text:
-            return super().sql(text, args, **kwargs)  # type: ignore[arg-type]
-
-
-def with_auto_loader(session: SparkSession, auto_loader: AutoLoader) -> AutoLoaderSession:
-    """The same session, with Auto Loader."""
-    own = jvm.same_session(session, AutoLoaderSession)
-    own.auto_loader = auto_loader
-    return own
+            return super().sql(text, *args, **kwargs)
 
 
 class _StreamReader(DataStreamReader):

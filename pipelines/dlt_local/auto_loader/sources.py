@@ -20,12 +20,12 @@ def stream(session: SparkSession, read: Read, extra: StructType = _NOTHING) -> D
     """The rows of a folder's files, each file once.
 
     Args:
-        session: of Spark's own class.
+        session: reads the files.
         read: what is read.
         extra: columns of Parquet files that are rescued.
     """
     options = read.options
-    reader = session.readStream.option("recursiveFileLookup", "true").option(*_NO_FILE_IS_TOO_OLD)
+    reader = DataStreamReader(session).option("recursiveFileLookup", "true").option(*_NO_FILE_IS_TOO_OLD)
     if options.glob is not None:
         reader = reader.option("pathGlobFilter", options.glob)
     if options.files_per_batch is not None:
@@ -38,7 +38,7 @@ def stream(session: SparkSession, read: Read, extra: StructType = _NOTHING) -> D
 
 def batch(session: SparkSession, read: Read, paths: Sequence[str], extra: StructType = _NOTHING) -> DataFrame:
     """The rows of some files; arguments as for `stream`."""
-    reader = _configured(session.read, read, extra)
+    reader = _configured(DataFrameReader(session), read, extra)
     assert isinstance(reader, DataFrameReader)
     return _rows(listing.exact(reader, paths), read, extra)
 

@@ -51,23 +51,25 @@ def as_views(text: str, session: SparkSession, auto_loader: AutoLoader) -> Itera
         DeclarationError: as Auto Loader's reads, or AUTO_LOADER_OPTIONS for arguments that are not understood.
     """
     views: list[str] = []
-    try:
-        for call in reversed(_calls(text)):
-            view = f"{VIEW_OF_CALL}{len(views)}"
-            _frame(call, session, auto_loader).createOrReplaceTempView(view)
-            views.append(view)
-            text = f"{text[: call.start]}{view}{text[call.end :]}"
-        yield text
-    finally:
-        for view in views:
-            session.catalog.dropTempView(view)
+    # The views' names are the same each time, as they are a part of the plan, and flows share the session.
+    with auto_loader.lock:
+        try:
+            for call in reversed(_calls(text)):
+                view = f"{VIEW_OF_CALL}{len(views)}"
+                _frame(call, session, auto_loader).createOrReplaceTempView(view)
+                views.append(view)
+                text = f"{text[: call.start]}{view}{text[call.end :]}"
+            yield text
+        finally:
+            for view in views:
+                session.catalog.dropTempView(view)
 
 
 def _calls(text: str) -> list[_Call]:
     tokens = [token for statement in statements(text) for token in statement.tokens]
     found = []
     for index, token in enumerate(tokens[:-1]):
-        if token.is_word("READ_FILES", "CLOUD_FILES") and tokens[index + 1].text == "(":
+        if _CALL.fullmatch(f"{token.text}(") and tokens[index + 1].text == "(":
             found.append(_call(text, tokens, index))
     return found
 

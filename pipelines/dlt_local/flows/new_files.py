@@ -28,10 +28,11 @@ def retried(run: FlowRun, write: Callable[[FlowRun], FlowMetrics]) -> FlowMetric
                 continue
             unknown = _UNKNOWN.search(message)
             session = run.update.registry.spark
-            if unknown is None or not isinstance(session, AutoLoaderSession):
+            auto_loader = session.auto_loader if isinstance(session, AutoLoaderSession) else None
+            if unknown is None or auto_loader is None:
                 raise
             written = file_log.files_committed(run.checkpoint.folder)
-            evolved = session.auto_loader.evolve(unknown[1], run.node.name, unknown[2], written)
+            evolved = auto_loader.evolve(unknown[1], run.node.name, unknown[2], written)
             if evolved is None:
                 raise
             raise evolved from error

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, Observation, SparkSession
 
-_Session = TypeVar("_Session", bound=SparkSession)
+S = TypeVar("S", bound=SparkSession)
 
 
 def _jvm(session: SparkSession) -> Any:
@@ -19,8 +19,8 @@ def _jvm(session: SparkSession) -> Any:
     return session._jvm
 
 
-def new_session(base: SparkSession, options: Mapping[str, str]) -> SparkSession:
-    """A session on the Spark context of ``base`` with a catalog and a shared state of its own."""
+def new_session(base: SparkSession, options: Mapping[str, str], kind: type[S]) -> S:
+    """A session of class ``kind`` on the Spark context of ``base``, with a catalog and a shared state of its own."""
     context = base.sparkContext._jsc.sc()
     java_options = _jvm(base).java.util.HashMap()
     for key, value in options.items():
@@ -32,12 +32,7 @@ def new_session(base: SparkSession, options: Mapping[str, str]) -> SparkSession:
     listener = java_session.sharedState().statusStore().listener()
     if listener.isDefined():
         context.listenerBus().removeListener(listener.get())
-    return SparkSession(base.sparkContext, java_session)
-
-
-def same_session(session: SparkSession, kind: type[_Session]) -> _Session:
-    """The same session as an object of a class of its own."""
-    return kind(session.sparkContext, session._jsparkSession)
+    return kind(base.sparkContext, java_session)
 
 
 def in_cloned_session(frame: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from dlt_local.auto_cdc.snapshots import AppliedSnapshots
 from dlt_local.auto_loader.loader import AutoLoader
-from dlt_local.auto_loader.session import with_auto_loader
+from dlt_local.auto_loader.session import AutoLoaderSession
 from dlt_local.declarations import source_files
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import tables
@@ -33,7 +33,7 @@ class Sessions:
 
     def __init__(self, base: SparkSession | None) -> None:
         self._base = base
-        self._isolated: SparkSession | None = None
+        self._isolated: AutoLoaderSession | None = None
 
     @property
     def base(self) -> SparkSession:
@@ -42,11 +42,11 @@ class Sessions:
             self._base = create_session()
         return self._base
 
-    def isolated(self, pipeline: PipelineDefinition, scratch: Path) -> SparkSession:
+    def isolated(self, pipeline: PipelineDefinition, scratch: Path) -> AutoLoaderSession:
         """The session with the pipeline's own catalog and settings."""
         # Shared by all updates, because Spark releases a session's streaming listeners only when the process ends.
         if self._isolated is None:
-            self._isolated = isolated_session(self.base, pipeline.configuration, scratch)
+            self._isolated = isolated_session(self.base, pipeline.configuration, scratch, AutoLoaderSession)
         return self._isolated
 
 
@@ -70,9 +70,8 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
     """
     with temporary_folder() as folder:
         session = sessions.isolated(pipeline, folder)
-        auto_loader = AutoLoader(session, pipeline.path_map, pipeline.storage.auto_loader)
-        registry = Registry(pipeline.schema, with_auto_loader(session, auto_loader))
-        auto_loader.notice = registry.notice
+        registry = Registry(pipeline.schema, session)
+        session.auto_loader = AutoLoader(session, pipeline.path_map, pipeline.storage.auto_loader, registry.notice)
         catalog = Catalog(session, pipeline.schema, folder)
         settings = dict(session.conf.getAll)
         try:
@@ -80,6 +79,7 @@ def resolved(pipeline: PipelineDefinition, sessions: Sessions, selection: Select
                 graph = _resolve(pipeline, registry, catalog, selection)
             yield ResolvedPipeline(graph, registry, catalog)
         finally:
+            session.auto_loader = None
             catalog.clear()
             restore_settings(session, settings)
 
