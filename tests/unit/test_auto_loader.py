@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, LongType, MapType, StringType, StructField, StructType
 
-from dlt_local.auto_loader import inference, listing, loader, option_names, paths, table_functions
+from dlt_local.auto_loader import hints, inference, listing, loader, option_names, paths, table_functions
 from dlt_local.auto_loader.options import BadOptions, ReadOptions, parse
 from dlt_local.auto_loader.paths import PathMap
 from dlt_local.auto_loader.rows import ARRIVED_MEANWHILE
@@ -17,7 +17,7 @@ from dlt_local.errors import DeclarationError, SetupError
 from dlt_local.flows import new_files
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.file_log import files_committed
-from dlt_local.flows.outcomes import FlowMetrics
+from dlt_local.flows.outcomes import FlowMetricsfrom dlt_local.updates.selection import Selection
 
 JSON = {"cloudFiles.format": "json"}
 
@@ -207,6 +207,29 @@ def test_committed_files_are_those_up_to_the_last_committed_batch(tmp_path: Path
     for batch in range(2):
         (tmp_path / "commits" / str(batch)).touch()
     assert set(files_committed(tmp_path)) == {Path("/in/0"), Path("/in/1")}
+
+
+def test_hints_reach_into_nested_types_and_add_columns() -> None:
+    inferred = StructType(
+        [
+            StructField("User", StructType([StructField("dob", StringType())])),
+            StructField("ids", ArrayType(StructType([StructField("id", StringType())]))),
+            StructField("prices", MapType(StringType(), StringType())),
+            StructField("text", StringType()),
+        ]
+    )
+    paths_of_hints = ("user.dob", "user.age", "ids.element.id", "prices.value", "text.inner", "more")
+    hinted = hints.apply(inferred, [(tuple(path.split(".")), LongType()) for path in paths_of_hints])
+    assert hinted.simpleString() == (
+        "struct<User:struct<dob:bigint,age:bigint>,ids:array<struct<id:bigint>>,prices:map<string,bigint>,"
+        "text:struct<inner:bigint>,more:bigint>"
+    )
+
+
+def test_after_new_columns_an_update_goes_on_without_resetting_again() -> None:
+    assert Selection(("a",), ("b",)).continued() == Selection(("a", "b"))
+    assert Selection(full_refresh_all=True).continued() == Selection()
+    assert Selection(rebuild=("a",)).continued() == Selection(rebuild=("a",))
 
 
 def test_a_flow_starts_again_when_a_file_arrives_before_its_stream_has_started() -> None:

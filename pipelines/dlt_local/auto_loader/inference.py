@@ -27,7 +27,8 @@ from dlt_local.auto_loader import hints, listing
 from dlt_local.auto_loader.options import ReadOptions
 from dlt_local.auto_loader.schema_log import FilesSchema
 
-_SAMPLE = 1000
+SAMPLE = 1000
+"""The most files that a first schema is inferred from."""
 _TEXT = StructType([StructField("value", StringType())])
 _BINARY = StructType(
     [
@@ -53,7 +54,7 @@ def has_header(options: ReadOptions, is_inferred: bool) -> bool:
 
 
 def infer(session: SparkSession, folder: str, options: ReadOptions, paths: Sequence[str]) -> FilesSchema:
-    """The columns of some files.
+    """The columns of all of some files.
 
     Args:
         session: reads the files.
@@ -63,7 +64,7 @@ def infer(session: SparkSession, folder: str, options: ReadOptions, paths: Seque
     """
     partitions = partition_columns(folder, options, paths)
     taken = {name.lower() for name in partitions.names}
-    data = _data(session, options, list(paths[:_SAMPLE]))
+    data = _data(session, options, paths)
     return FilesSchema(StructType([f for f in data.fields if f.name.lower() not in taken]), partitions)
 
 

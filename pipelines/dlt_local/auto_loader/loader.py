@@ -74,7 +74,7 @@ class AutoLoader:
             return sources.stream(self._session, read)
         with self.lock:
             self._reads[read.key] = read
-        unread = self._unread(read, place.committed())
+        unread = self._unread(read, place.committed()) if _is_grouped(read) else []
         read = self._with_groups(read, unread, place.dataset)
         frame = sources.stream(self._session, read, self._extra(read, unread))
         if options.include_existing:
@@ -162,7 +162,9 @@ class AutoLoader:
             message = f"{what}, so that Auto Loader cannot infer their columns"
             fix = "put a first file there, or give the columns: .schema(...), in SQL schema => '...'"
             raise DeclarationError("CF_EMPTY_DIR_FOR_SCHEMA_INFERENCE", message, location, fix)
-        return self._hinted(inference.infer(self._session, folder, options, paths), options, location)
+        return self._hinted(
+            inference.infer(self._session, folder, options, paths[: inference.SAMPLE]), options, location
+        )
 
     def _hinted(self, schema: FilesSchema, options: ReadOptions, location: SourceLocation | None) -> FilesSchema:
         try:
@@ -201,9 +203,7 @@ class AutoLoader:
         raise self._evolved(read, paths, dataset) or evolution.refused(dataset, names)
 
     def _groups(self, read: Read, paths: Sequence[str]) -> tuple[listing.FileGroup, ...]:
-        if read.options.format == "parquet" or inference.has_header(read.options, read.is_inferred):
-            return tuple(listing.groups(self._session, read.options, paths))
-        return ()
+        return tuple(listing.groups(self._session, read.options, paths)) if _is_grouped(read) else ()
 
     def _extra(self, read: Read, paths: Sequence[str]) -> StructType:
         """The columns of Parquet files that are not in the schema, if they are to be rescued."""
@@ -230,6 +230,11 @@ class AutoLoader:
         return sources.first_listing(file, paths)
 
 
+def _is_grouped(read: Read) -> bool:
+    """True if the columns of each file have to be known before it is read."""
+    return read.options.format == "parquet" or inference.has_header(read.options, read.is_inferred)
+
+
 def _ending(path: str) -> str | None:
     """The format in a file's name.
 
@@ -241,11 +246,13 @@ def _ending(path: str) -> str | None:
 
 
 def _key(folder: str, options: ReadOptions, schema: StructType | None) -> str:
-    """Names a read by all that decides on the columns of its files."""
+    """Names a read by all that decides on its columns."""
     parts = [folder, options.format, options.infer_types, options.partition_columns, options.glob]
     parts += [
         options.schema_hints,
         options.schema_location,
+        options.evolution,
+        options.rescued_column,
         sorted(options.reader.items()),
         None if schema is None else schema.json(),
     ]

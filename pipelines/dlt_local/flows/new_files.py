@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from dlt_local.auto_loader.rows import ARRIVED_MEANWHILE, UNKNOWN_FIELDS
 from dlt_local.auto_loader.session import AutoLoaderSession
+from dlt_local.errors import FlowError
 from dlt_local.flows import file_log
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics
@@ -22,6 +23,8 @@ def retried(run: FlowRun, write: Callable[[FlowRun], FlowMetrics]) -> FlowMetric
     while True:
         try:
             return write(run)
+        except FlowError:
+            raise
         except Exception as error:
             message = root_cause.sentence(error)
             if ARRIVED_MEANWHILE in message:
