@@ -17,7 +17,8 @@ from dlt_local.errors import DeclarationError, SetupError
 from dlt_local.flows import new_files
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.file_log import files_committed
-from dlt_local.flows.outcomes import FlowMetricsfrom dlt_local.updates.selection import Selection
+from dlt_local.flows.outcomes import FlowMetrics
+from dlt_local.updates.selection import Selection
 
 JSON = {"cloudFiles.format": "json"}
 

@@ -80,7 +80,8 @@ def unknown_columns(read: Read) -> list[str]:
 def _groups(read: Read) -> tuple[FileGroup, ...]:
     """The files by their columns; without headers, and while a query is only analysed, all have the schema's."""
     if read.is_running and has_header(read.options, read.is_inferred):
-        return read.groups
+        # Without any file there is still a plan, which a file that arrives late gives an error.
+        return read.groups or (FileGroup(tuple(read.schema.data.names), ()),)
     return (FileGroup(tuple(read.schema.data.names), ()),)
 
 

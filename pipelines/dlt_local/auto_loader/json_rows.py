@@ -115,8 +115,9 @@ def _is_less(text: Column, value: Column, type_: DataType, options: dict[str, st
         return missing | _let(inner, lambda members: _any_less(members, value, type_, options))
     if isinstance(type_, ArrayType) and not isinstance(type_.elementType, StringType):
         element = type_.elementType
-        pairs = F.arrays_zip(F.from_json(text, _SEQUENCES, options).alias("text"), value.alias("value"))
-        return missing | _exists(pairs, lambda pair: _is_less(pair["text"], pair["value"], element, options))
+        texts = F.from_json(text, _SEQUENCES, options)
+        less = F.zip_with(texts, value, lambda one, typed: _is_less(one, typed, element, options))
+        return missing | _exists(less, lambda each: each)
     if isinstance(type_, MapType) and not isinstance(type_.valueType, StringType):
         of_value = type_.valueType
 

@@ -35,8 +35,8 @@ class AutoLoaderSession(SparkSession):
         """Run a query, which may call `read_files` and `cloud_files`."""
         if self.auto_loader is None or not table_functions.are_called(sqlQuery):
             return super().sql(sqlQuery, *args, **kwargs)
-        with table_functions.as_views(sqlQuery, self, self.auto_loader) as text:
-            return super().sql(text, *args, **kwargs)
+        run = super().sql
+        return table_functions.run(sqlQuery, self, self.auto_loader, lambda text: run(text, *args, **kwargs))
 
 
 class _StreamReader(DataStreamReader):

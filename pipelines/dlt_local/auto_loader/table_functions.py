@@ -1,12 +1,11 @@
-"""`read_files` and `cloud_files` in SQL: each call becomes a temporary view for as long as the query is analysed.
+"""`read_files` and `cloud_files` in SQL: each call becomes a name, of a temporary view while the query is analysed.
 
 From https://docs.databricks.com/sql/language-manual/functions/read_files.html: the options are Auto Loader's without
 `cloudFiles.`; types are inferred unless `inferColumnTypes => false`; without `format`, the files' names tell it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,8 +17,10 @@ from dlt_local.declarations.registry import caller
 from dlt_local.declarations.sql.tokens import Token, split, statements
 from dlt_local.errors import DeclarationError
 from dlt_local.names import VIEW_OF_CALL
+from dlt_local.spark import jvm
 
 _CALL = re.compile(r"\b(read_files|cloud_files)\s*\(", re.IGNORECASE)
+_METADATA = re.compile(r"\b_metadata\b", re.IGNORECASE)
 _PREFIX = "cloudfiles."
 
 
@@ -43,26 +44,31 @@ def are_called(text: str) -> bool:
     return bool(_CALL.search(text))
 
 
-@contextmanager
-def as_views(text: str, session: SparkSession, auto_loader: AutoLoader) -> Iterator[str]:
-    """The query with the name of a view in the place of each call; the views are gone after the block.
+def run(text: str, session: SparkSession, auto_loader: AutoLoader, sql: Callable[[str], DataFrame]) -> DataFrame:
+    """The frame of a query that calls the functions.
+
+    Args:
+        text: the query.
+        session: the session that runs it.
+        auto_loader: reads the files.
+        sql: runs the query with a name in the place of each call.
 
     Raises:
         DeclarationError: as Auto Loader's reads, or AUTO_LOADER_OPTIONS for arguments that are not understood.
     """
-    views: list[str] = []
-    # The views' names are the same each time, as they are a part of the plan, and flows share the session.
+    frames: dict[str, DataFrame] = {}
+    # The names are the same each time, as they are a part of the plan, and flows share the session.
     with auto_loader.lock:
         try:
             for call in reversed(_calls(text)):
-                view = f"{VIEW_OF_CALL}{len(views)}"
-                _frame(call, session, auto_loader).createOrReplaceTempView(view)
-                views.append(view)
-                text = f"{text[: call.start]}{view}{text[call.end :]}"
-            yield text
+                name = f"{VIEW_OF_CALL}{len(frames)}"
+                frames[name] = _frame(call, session, auto_loader)
+                frames[name].createOrReplaceTempView(name)
+                text = f"{text[: call.start]}{name}{text[call.end :]}"
+            return jvm.sql_over_frames(session, text, frames) if _METADATA.search(text) else sql(text)
         finally:
-            for view in views:
-                session.catalog.dropTempView(view)
+            for name in frames:
+                session.catalog.dropTempView(name)
 
 
 def _calls(text: str) -> list[_Call]:

@@ -73,6 +73,31 @@ def close_callback_connection(connection: Any) -> None:
     connection.shutdown()
 
 
+def sql_over_frames(session: SparkSession, text: str, frames: Mapping[str, DataFrame]) -> DataFrame:
+    """The frame of a query in which some names of tables stand for frames, with the hidden columns of their files.
+
+    A temporary view hides `_metadata`. Names inside of subqueries and of WITH are left as they are.
+
+    Raises:
+        ParseException, AnalysisException: as `SparkSession.sql`.
+    """
+    plans = {name: analyzed_plan(frame) for name, frame in frames.items()}
+    plan = _with_relations(session, parsed_plan(session, text), plans)
+    dataset = _jvm(session).org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)
+    return DataFrame(dataset, session)
+
+
+def _with_relations(session: SparkSession, plan: Any, plans: Mapping[str, Any]) -> Any:
+    if plan.nodeName() == "UnresolvedRelation":
+        return plans.get(str(plan.tableName()), plan)
+    children = elements(plan.children())
+    if not children:
+        return plan
+    return plan.withNewChildren(
+        _jvm(session).PythonUtils.toSeq([_with_relations(session, child, plans) for child in children])
+    )
+
+
 def analyzed_plan(frame: DataFrame) -> Any:
     """The analyzed logical plan of a frame."""
     return frame._jdf.queryExecution().analyzed()
