@@ -1,8 +1,9 @@
 """Rows of JSON files: typed columns, and the rescued data, from the text of each record.
 
-A record is parsed into a map of its members, each with the text that it has in the file; a column of strings is read
-from there. Columns of other types are parsed by Spark's JSON parser, as its own reader would, and a member is rescued
-where that gives null or less than the file has.
+A record is parsed into a map of its members, each as a text; a column of strings is read from there. Where the record
+has fractions it is parsed into variants too, which have their digits: up to 38, without zeros at the end. Columns of
+other types are parsed by Spark's JSON parser, as its own reader would, and a member is rescued where that gives null or
+less than the file has.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from dlt_local.auto_loader.options import ReadOptions
 from dlt_local.auto_loader.rows import UNKNOWN_FIELDS, Read, partitions
 
 _TEXT, _MEMBERS, _TYPED, _KINDS, _FILE = "__text", "__members", "__typed", "__kinds", "__file"
+_FRACTION = r"[0-9](\.[0-9]|[eE])"
 _TEXTS = "map<string,string>"
 _SEQUENCES = "array<string>"
 
@@ -46,8 +48,8 @@ def rows(lines: DataFrame, read: Read) -> DataFrame:
         message = F.concat(F.lit("malformed record in "), F.col(_FILE), F.lit(": "), F.col(_TEXT))
         members = F.coalesce(members, F.raise_error(message))
     unknown = F.filter(F.map_keys(members), lambda name: ~name.isin(exact) if exact else F.lit(True))
-    # Whether a text was a string in the file, only a variant knows; few records have anything to rescue.
-    differs = F.size(unknown) > 0
+    # Whether a text was a string in the file, only a variant knows, and the digits of a fraction too.
+    differs = (F.size(unknown) > 0) | F.col(_TEXT).rlike(_FRACTION)
     for field in typed.fields:
         differs = differs | (members[field.name].isNotNull() & F.col(_TYPED)[field.name].isNull())
     kinds = F.when(differs, F.from_json(_TEXT, "map<string,variant>", options))
@@ -64,7 +66,9 @@ def _parser(options: ReadOptions) -> dict[str, str]:
 
 def _records(value: Column, options: dict[str, str]) -> Column:
     """The records in a text: the elements of a JSON array, or the text itself."""
-    elements = F.from_json(value, _SEQUENCES, options)
+    # As variants they keep the digits of their numbers, as texts they would not.
+    variants = F.from_json(value, "array<variant>", options)
+    elements = F.transform(variants, lambda each: F.try_variant_get(each, "$", "string"))
     return F.when(F.ltrim(value).startswith("["), F.coalesce(elements, F.array(value))).otherwise(F.array(value))
 
 
@@ -82,7 +86,7 @@ def _column(field: StructField, members: Column, read: Read) -> Column:
     if field.name == read.options.get("columnNameOfCorruptRecord", rescue.CORRUPT) and read.keeps_corrupt:
         return F.when(members.isNull(), F.col(_TEXT))
     if isinstance(field.dataType, StringType):
-        return members[field.name]
+        return _exact(members[field.name], F.col(_KINDS)[field.name])
     return F.col(_TYPED)[field.name]
 
 
@@ -104,7 +108,14 @@ def _rescued(unknown: Column, members: Column, typed: StructType, read: Read) ->
 def _json(text: Column, kind: Column) -> Column:
     """A member's text as the JSON value that it was: the text of a string has lost its quotes."""
     is_string = F.coalesce(F.schema_of_variant(kind), F.lit("STRING")) == "STRING"
-    return F.when(text.isNull(), F.lit("null")).when(is_string, rescue.quoted(text)).otherwise(text)
+    exact = _exact(text, kind)
+    return F.when(text.isNull(), F.lit("null")).when(is_string, rescue.quoted(text)).otherwise(exact)
+
+
+def _exact(text: Column, kind: Column) -> Column:
+    """A member's text with all digits of its fractions, which Spark's parser writes as doubles into a text."""
+    is_inexact = text.rlike(_FRACTION) & ~F.schema_of_variant(kind).isin("STRING", "DOUBLE")
+    return F.when(kind.isNotNull() & is_inexact, F.try_variant_get(kind, "$", "string")).otherwise(text)
 
 
 def _is_less(text: Column, value: Column, type_: DataType, options: dict[str, str]) -> Column:

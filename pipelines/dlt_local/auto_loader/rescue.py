@@ -21,7 +21,7 @@ def file_path() -> Column:
 def local_path() -> Column:
     """The path of a row's file as this machine names it."""
     # In a path `+` is no space, as it would be in a form.
-    path = F.substr(file_path(), F.lit(len("file://") + 1))
+    path = F.regexp_replace(file_path(), "^file:/+", "/")
     return F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))
 
 
