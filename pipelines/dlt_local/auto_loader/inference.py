@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     DataType,
     DateType,
     DoubleType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -26,6 +28,7 @@ from pyspark.sql.types import (
 from dlt_local.auto_loader import hints, listing
 from dlt_local.auto_loader.options import ReadOptions
 from dlt_local.auto_loader.schema_log import FilesSchema
+from dlt_local.spark import jvm
 
 SAMPLE = 1000
 """The most files that a first schema is inferred from."""
@@ -144,7 +147,10 @@ def _data(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> 
 
 
 def _json(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> StructType:
-    reader = DataFrameReader(session).format("json")
+    # Otherwise Spark refuses files in which names differ in case only.
+    own = jvm.cloned(session)
+    own.conf.set("spark.sql.caseSensitive", "true")
+    reader = DataFrameReader(own).format("json")
     for name, value in options.reader.items():
         if name.lower() != "mode":
             reader = reader.option(name, value)
@@ -182,7 +188,20 @@ def _strings(names: Iterable[str]) -> StructType:
 
 def _nullable(frame: DataFrame) -> StructType:
     """The schema of a frame with nullable columns, each name once."""
+    schema = _each_once(frame.schema)
+    assert isinstance(schema, StructType)
+    return schema
+
+
+def _each_once(type_: DataType) -> DataType:
+    """The type with the first of the fields whose names differ in case only."""
+    if isinstance(type_, ArrayType):
+        return ArrayType(_each_once(type_.elementType))
+    if isinstance(type_, MapType):
+        return MapType(type_.keyType, _each_once(type_.valueType))
+    if not isinstance(type_, StructType):
+        return type_
     fields: dict[str, StructField] = {}
-    for field in frame.schema.fields:
-        fields.setdefault(field.name.lower(), StructField(field.name, field.dataType))
+    for field in type_.fields:
+        fields.setdefault(field.name.lower(), StructField(field.name, _each_once(field.dataType)))
     return StructType(list(fields.values()))

@@ -43,6 +43,11 @@ def in_cloned_session(frame: DataFrame) -> DataFrame:
     return DataFrame(dataset, SparkSession(session.sparkContext, java_session))
 
 
+def cloned(session: SparkSession) -> SparkSession:
+    """A copy of a session, with the same catalog and a conf of its own."""
+    return SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
+
+
 @contextmanager
 def active_session(session: SparkSession) -> Iterator[None]:
     """Make ``session`` the active one of this thread for the duration of a block."""
