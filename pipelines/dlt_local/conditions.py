@@ -370,6 +370,21 @@ GRAPH = (
         "Spark cannot analyse a query: a column does not exist, types do not fit, the SQL has an error",
         "Correct the query at the line of the message.",
     ),
+    Condition(
+        "PATH_NOT_MAPPED",
+        "a query reads a path that only Databricks has, such as `/Volumes/...` or `s3://...`",
+        "Say which local folder stands for it: `--map PATH=FOLDER`.",
+    ),
+    Condition(
+        "AUTO_LOADER_OPTIONS",
+        "a read by Auto Loader has options that are unknown, wrong, or cannot be honoured here",
+        "Correct each as its line says; docs/engine/auto-loader.md lists all.",
+    ),
+    Condition(
+        "CF_EMPTY_DIR_FOR_SCHEMA_INFERENCE",
+        "Auto Loader has to infer the columns of a folder that has no files yet",
+        "Put a first file there, or give the columns.",
+    ),
     Condition("NOT_A_DATAFRAME", "a query function returns something else than a DataFrame", "Return the DataFrame."),
     Condition("CIRCULAR_DEPENDENCY", "datasets read each other in a circle", "Let one of them read another source."),
     Condition(
@@ -451,6 +466,12 @@ RUN = (
         "a file was changed after a stream had read it, which reads each file once",
         "Type what the message says: `mv` gives the file a new name and has it read whole; `touch -d` gives it back"
         " its time, if its content is as it was.",
+    ),
+    Condition(
+        "UNKNOWN_FIELD_EXCEPTION",
+        "files that Auto Loader reads have columns that are not in the schema",
+        "With `addNewColumns` the columns are recorded, and the engine starts another update by itself. With"
+        " `failOnNewColumns`, add them to the schema or take the file out of the folder.",
     ),
     Condition(
         "DISK_FULL",
@@ -606,6 +627,11 @@ STORAGE = (
         "a JSON file of the engine is cut, overwritten or empty",
         "Do what the message says; it differs from file to file. `python -m dlt_local doctor --storage FOLDER` lists"
         " everything that is damaged.",
+    ),
+    Condition(
+        "SCHEMA_LOG_DAMAGED",
+        "a file in which Auto Loader keeps the columns of a folder's files is cut or overwritten",
+        "Restore it, or delete it: the columns are inferred again, or are those of the version before.",
     ),
     Condition(
         "CHECKPOINT_MISSING",

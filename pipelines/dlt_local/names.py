@@ -8,6 +8,9 @@ from dlt_local.errors import SetupError
 OWN_PREFIX = "__dlt_local_"
 """Prefix of every column that the engine adds on the way; no column of a user's dataset may have it."""
 
+VIEW_OF_CALL = f"{OWN_PREFIX}call_"
+"""Prefix of the temporary view that stands for a call of `read_files` while its query is analysed."""
+
 RESERVED_PREFIXES = (OWN_PREFIX, "__spark_autocdc_")
 """Prefixes that no column of an AUTO CDC source may have: the engine's, and that of Spark's AUTO CDC."""
 

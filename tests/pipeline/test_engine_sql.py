@@ -172,11 +172,11 @@ FAULTS = {
         "AUTOCDC_TRUNCATE_NOT_SUPPORTED_FOR_SCD2",
         "target {t}",
     ),
-    "Auto Loader": (
-        "CREATE STREAMING TABLE {t} AS\nSELECT * FROM STREAM read_files('/x')",
+    "a function of Databricks": (
+        "CREATE STREAMING TABLE {t} AS\nSELECT * FROM STREAM read_kafka(bootstrapServers => 'x')",
         2,
         "NOT_SUPPORTED_LOCALLY",
-        "read_files",
+        "read_kafka",
     ),
     "Databricks' own function": (
         "CREATE LIVE TABLE {t} AS\nSELECT id,\n  ai_classify(name, array('a')) AS kind FROM raw",

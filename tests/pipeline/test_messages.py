@@ -53,6 +53,15 @@ REFUSED = {
     "CATALOG_NOT_KNOWN": table(
         "orders", 'spark.read.table("eu.main.people").join(spark.table("us.default.raw"), "id")'
     ),
+    "AUTO_LOADER_OPTIONS": table(
+        "orders",
+        'spark.readStream.format("cloudFiles").options(**{"cloudFiles.format": "jsn",'
+        ' "cloudFiles.schemaHint": "id INT", "cloudFiles.allowOverwrites": True}).load("/landing")',
+    ),
+    "CF_EMPTY_DIR_FOR_SCHEMA_INFERENCE": table(
+        "orders",
+        'spark.readStream.format("cloudFiles").option("cloudFiles.format", "json").load(spark.conf.get("rows"))',
+    ),
     "CIRCULAR_DEPENDENCY": table("orders", 'spark.read.table("orders")'),
     "TARGET_NOT_FOUND": flow("ordrs", "late", STREAM) + "\n\n" + table("orders", STREAM),
     "NO_FLOW": 'dlt.create_streaming_table("orders")',

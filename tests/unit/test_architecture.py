@@ -22,6 +22,7 @@ ENGINE_LAYERS = (
     "observability",
     "flows",
     "graph",
+    "auto_loader",
     "auto_cdc",
     "delta",
     "declarations",

@@ -31,6 +31,7 @@ NOT_CONDITIONS = {
     *("UNRESOLVED_ROUTINE", "UNRESOLVABLE_TABLE_VALUED_FUNCTION", "IMPORT_NAME"),
     # Settings and constants of the engine.
     *("DLT_LOCAL_DRIVER_MEMORY", "DLT_LOCAL_FAULT", "DLT_LOCAL_MODULES", "DLT_LOCAL_SECRET", "BUNDLE_VAR_"),
+    "AUTO_LOADER_FILE_ARRIVED_MEANWHILE",
 }
 """Texts in upper case that are no conditions."""
 HOW_TO_LIST = """

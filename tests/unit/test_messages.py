@@ -35,12 +35,15 @@ from dlt_local import LocalPipeline
 from dlt_local.auto_cdc import drift
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.integrity import StoredTarget, check_target, faults
+from dlt_local.auto_loader import evolution
+from dlt_local.auto_loader.schema_log import FilesSchema, SchemaLog
 from dlt_local.bundle import BundleError, bundle_pipeline, read_bundle
 from dlt_local.cli.main import main as engine
 from dlt_local.cli.settings import Options, settings
 from dlt_local.declarations.elements import AutoCdcFlow, QueryFlow, Sink, Table
 from dlt_local.declarations.empty_pipeline import nothing_declared
 from dlt_local.declarations.notebooks import cells
+from dlt_local.declarations.paths import PathMap
 from dlt_local.declarations.registry import Registry
 from dlt_local.declarations.source_files import load, source_files
 from dlt_local.delta import tables
@@ -207,6 +210,13 @@ def storage_in_use(folder: Path) -> None:
         (folder / "system" / "lock").write_text("4711")
         with Storage(folder).locked():
             pass
+
+
+def damaged_schema(folder: Path) -> None:
+    log = SchemaLog(folder / "storage" / "system" / "auto_loader" / "orders-0d6f")
+    log.append(FilesSchema(StructType()))
+    next(folder.rglob("_schemas/0")).write_text("v1")
+    log.latest()
 
 
 def no_source_files(folder: Path) -> None:
@@ -462,6 +472,9 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "DISK_FULL": raising(failures.flow_failed(NODE, FLOW, OSError(28, "No space left on device"))),
     "TOO_MANY_REJECTS": raising(TooManyRejects([TALLY], 1)),
     "INPUT_FILE_CHANGED": changed_input_file,
+    "PATH_NOT_MAPPED": lambda folder: PathMap().local("/Volumes/main/shop/raw/orders", HERE),
+    "UNKNOWN_FIELD_EXCEPTION": raising(evolution.refused("bronze.orders", "tip in file:///data/raw/orders/7.json")),
+    "SCHEMA_LOG_DAMAGED": damaged_schema,
     "STORAGE_IN_USE": storage_in_use,
     "EVENT_LOG_NOT_WRITTEN": lambda folder: raising(
         not_published(PermissionError(13, "Permission denied"), folder / "system" / "event_log")
@@ -548,7 +561,7 @@ def test_of_a_storage_without_an_update(tmp_path: Path) -> None:
 def test_of_a_session_without_delta(tmp_path: Path) -> None:
     plain = SimpleNamespace(conf={})
     with pytest.raises(SetupError) as raised:
-        isolated_session(cast(SparkSession, plain), {}, tmp_path)
+        isolated_session(cast(SparkSession, plain), {}, tmp_path, SparkSession)
     check_message("NO_DELTA_LAKE", raised.value, tmp_path)
 
 

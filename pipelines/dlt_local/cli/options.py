@@ -56,6 +56,14 @@ _PIPELINE = (
         metavar="KEY=VALUE",
         help="Value of a configuration key of the pipeline; repeatable.",
     ),
+    click.option(
+        "--map",
+        "path_map",
+        multiple=True,
+        callback=_pairs,
+        metavar="PATH=FOLDER",
+        help="Local folder for a path of Databricks, such as /Volumes/main/raw=./data; repeatable.",
+    ),
     click.option("--bundle", type=_FOLDER, help="Folder with a databricks.yml that provides these settings."),
     click.option(
         "-t",

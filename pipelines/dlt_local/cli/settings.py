@@ -30,6 +30,7 @@ class Options:
     target: str | None = None
     pipeline: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
+    path_map: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def needs_bundle(self) -> bool:
@@ -51,6 +52,7 @@ class Settings:
     secrets: tuple[str, ...] = ()
     """Configuration keys whose values only a Databricks workspace can look up."""
     continuous: bool = False
+    path_map: Mapping[str, str] = field(default_factory=dict)
 
     def storage_folder(self) -> Path:
         """The storage folder.
@@ -86,6 +88,7 @@ class Settings:
             configuration=self.configuration,
             root_path=self.root_path,
             progress=progress,
+            path_map=self.path_map,
         )
 
 
@@ -109,6 +112,7 @@ def settings(options: Options, needs_sources: bool = True) -> Settings:
         schema=options.schema or "default",
         root_path=options.root_path,
         configuration=options.configuration,
+        path_map=options.path_map,
     )
 
 
@@ -131,4 +135,5 @@ def _over_bundle(options: Options, bundle: BundlePipeline) -> Settings:
         configuration={**bundle.configuration, **options.configuration},
         secrets=tuple(key for key in bundle.secrets if key not in options.configuration),
         continuous=bundle.continuous,
+        path_map=options.path_map,
     )

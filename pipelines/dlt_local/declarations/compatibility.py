@@ -172,8 +172,20 @@ FEATURES = (
     Feature(
         _READING,
         "format('cloudFiles')",
+        "runs",
+        "Auto Loader on local folders: json, csv, parquet, text, binaryFile; [its options](auto-loader.md)",
+    ),
+    Feature(
+        _READING,
+        "/Volumes/..., dbfs:/..., s3://..., abfss://...",
+        "runs",
+        "paths under a folder that `--map PATH=FOLDER` names; in Auto Loader, `load`, `json`, `csv`, `parquet`, `text`",
+    ),
+    Feature(
+        _READING,
+        "format('cloudFiles') with cloudFiles.format avro, orc, xml",
         "refused",
-        "Auto Loader is Databricks' own; read the folder by its file format",
+        "convert the files, or read them with Spark's own reader",
     ),
     Feature(_FILES, "# Databricks notebook source, .ipynb", "runs", "cells in Python, SQL and Markdown; `%run`"),
     Feature(_FILES, "%pip, %sh, %fs", "accepted", "install what the pipeline needs into the environment that runs it"),
@@ -188,7 +200,7 @@ FEATURES = (
         "runs",
         "from the environment, `DLT_LOCAL_SECRET_<SCOPE>_<KEY>`, or the JSON file that `dlt_local.secrets` names",
     ),
-    Feature(_FILES, "dbutils.fs", "runs", "on the files of this machine"),
+    Feature(_FILES, "dbutils.fs", "runs", "on the files of this machine, and below folders that `--map` names"),
     Feature(_FILES, "dbutils.notebook.exit, dbutils.library.restartPython", "runs", "the latter has nothing to do"),
     Feature(_FILES, "other parts of dbutils, %scala, %r", "refused", "by name"),
     Feature(
@@ -235,7 +247,13 @@ FEATURES = (
         "accepted",
         "like the arguments of the same purpose",
     ),
-    Feature(_SQL, "read_files, cloud_files", "refused", "Databricks' own; declare the read in a Python source file"),
+    Feature(_SQL, "read_files, cloud_files", "runs", "as a stream and as a batch; [its options](auto-loader.md)"),
+    Feature(
+        _SQL,
+        "read_kafka, read_kinesis, read_pubsub, read_pulsar",
+        "refused",
+        "Databricks' own; declare the read in a Python source file",
+    ),
     Feature(_UPDATES, "triggered, continuous, dry run, selective and full refresh", "runs", ""),
     Feature(_UPDATES, "event log", "runs", "a Delta table with Databricks' columns at `system/event_log`"),
 )

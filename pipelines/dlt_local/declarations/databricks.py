@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from pyspark.sql import SparkSession
 
+from dlt_local.declarations.paths import PathMap
 from dlt_local.declarations.registry import Registry, caller
 from dlt_local.errors import DeclarationError, did_you_mean
 
@@ -141,27 +142,33 @@ class FileInfo:
 
 
 class FileSystem(_Group):
-    """`dbutils.fs`: the files of this machine."""
+    """`dbutils.fs`: the files of this machine, also below the folders that stand for Databricks' own."""
 
     _name = "dbutils.fs"
 
+    def __init__(self, paths: PathMap) -> None:
+        self._paths = paths
+
+    def _local(self, path: str) -> Path:
+        return Path(self._paths.local(path, caller()))
+
     def ls(self, path: str) -> list[FileInfo]:
         """The files and folders in a folder."""
-        return [_info(each) for each in sorted(_local(path).iterdir())]
+        return [_info(each) for each in sorted(self._local(path).iterdir())]
 
     def head(self, path: str, maxBytes: int = 65536) -> str:
         """The beginning of a file."""
-        with _local(path).open("rb") as file:
+        with self._local(path).open("rb") as file:
             return file.read(maxBytes).decode("utf-8", errors="replace")
 
     def mkdirs(self, path: str) -> bool:
         """Create a folder and those above it."""
-        _local(path).mkdir(parents=True, exist_ok=True)
+        self._local(path).mkdir(parents=True, exist_ok=True)
         return True
 
     def put(self, path: str, contents: str, overwrite: bool = False) -> bool:
         """Write a file."""
-        file = _local(path)
+        file = self._local(path)
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("w" if overwrite else "x", encoding="utf-8") as out:
             out.write(contents)
@@ -169,7 +176,7 @@ class FileSystem(_Group):
 
     def cp(self, source: str, to: str, recurse: bool = False) -> bool:
         """Copy a file, or with ``recurse`` a folder."""
-        given, target = _local(source), _local(to)
+        given, target = self._local(source), self._local(to)
         if given.is_dir() and recurse:
             shutil.copytree(given, target, dirs_exist_ok=True)
         else:
@@ -179,12 +186,12 @@ class FileSystem(_Group):
 
     def mv(self, source: str, to: str, recurse: bool = False) -> bool:
         """Move a file or folder."""
-        shutil.move(_local(source), _local(to))
+        shutil.move(self._local(source), self._local(to))
         return True
 
     def rm(self, path: str, recurse: bool = False) -> bool:
         """Remove a file, or with ``recurse`` a folder; False if there is none."""
-        given = _local(path)
+        given = self._local(path)
         if not given.exists():
             return False
         if given.is_dir() and recurse:
@@ -221,7 +228,7 @@ class DBUtils(_Group):
     def __init__(self, registry: Registry) -> None:
         self.widgets = Widgets(registry.spark)
         self.secrets = Secrets(registry)
-        self.fs = FileSystem()
+        self.fs = FileSystem(registry.path_map)
         self.notebook = Notebook()
         self.library = Library()
 
@@ -238,20 +245,6 @@ def names_of_a_source_file(registry: Registry) -> dict[str, Any]:
         "display": shows_nothing("display"),
         "displayHTML": shows_nothing("displayHTML"),
     }
-
-
-def _local(path: str) -> Path:
-    """The path on this machine.
-
-    Raises:
-        DeclarationError: it is in a workspace.
-    """
-    plain = path.removeprefix("file:")
-    if re.match(r"[a-z][a-z0-9+.-]+:", plain):
-        message = f"`{path}` is a path of a Databricks workspace"
-        fix = "give the path by a setting, such as spark.conf.get('landing'), with a local one for this run"
-        raise DeclarationError("NOT_SUPPORTED_LOCALLY", message, caller(), fix)
-    return Path(plain)
 
 
 def _info(path: Path) -> FileInfo:

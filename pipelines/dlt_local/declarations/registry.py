@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from dlt_local.declarations import compatibility
 from dlt_local.declarations.elements import Dataset, EventHook, Expectation, Flow, Sink, Table, View
+from dlt_local.declarations.paths import PathMap
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import NAME_FIX, InvalidName, TableName, check_name, check_part, parts, table_name
 
@@ -36,6 +37,8 @@ class Registry:
     """Makes a block in which the modules that source files import are there: for calling their functions."""
     on_secret: Callable[[str], None] = lambda _: None
     """Told of each secret that a source file reads, so that no message shows it."""
+    path_map: PathMap = field(default_factory=PathMap)
+    """Which local folders stand for folders of Databricks' storage."""
     _with_catalog: dict[TableName, dict[str, str]] = field(default_factory=dict, repr=False)
     """Dataset -> catalog -> the name as a source file declares it."""
     _taken_for_own: dict[str, str] = field(default_factory=dict, repr=False)

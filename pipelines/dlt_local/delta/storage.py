@@ -68,6 +68,11 @@ class Storage:
         """The auxiliary state of an AUTO CDC target."""
         return self.system / "auto_cdc" / _safe(str(target))
 
+    @property
+    def auto_loader(self) -> Path:
+        """The schemas that Auto Loader has inferred, a folder for each read."""
+        return self.system / "auto_loader"
+
     def seal(self, target: TableName) -> Path:
         """The seal of an AUTO CDC target's state, as JSON."""
         return self.system / "seals" / f"{_safe(str(target))}.json"

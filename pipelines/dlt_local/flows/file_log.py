@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from math import inf
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+_OFFSET = re.compile(r'"logOffset":(\d+)')
 _BATCH = re.compile(r"^(\d+)(\.compact)?$")
 
 
@@ -17,9 +19,26 @@ def files_read(checkpoint: Path) -> Mapping[Path, int]:
     return {file: at for log in (checkpoint / "sources").glob("*") for file, at in _entries(log).items()}
 
 
-def _entries(log: Path) -> dict[Path, int]:
-    """The entries of one source: those of its newest compact file, which has all before, and of later batches."""
-    found = [(int(match[1]), bool(match[2]), file) for file in log.iterdir() if (match := _BATCH.match(file.name))]
+def files_committed(checkpoint: Path) -> Collection[Path]:
+    """The files of the batches that a stream has written in full; a batch that was cut short is not among them."""
+    committed = max((int(file.name) for file in (checkpoint / "commits").glob("*") if file.name.isdigit()), default=-1)
+    offsets = checkpoint / "offsets" / str(committed)
+    if not offsets.exists():
+        return ()
+    # After the version and the batch's settings comes one line for each source, in their order.
+    ends = [_OFFSET.search(line) for line in offsets.read_text().splitlines()[2:]]
+    return {
+        file
+        for number, end in enumerate(ends)
+        if end is not None and (log := checkpoint / "sources" / str(number)).is_dir()
+        for file in _entries(log, int(end[1]))
+    }
+
+
+def _entries(log: Path, end: float = inf) -> dict[Path, int]:
+    """The entries of one source up to an offset: of its newest compact file, which has all before, and of the later."""
+    matches = [(match, file) for file in log.iterdir() if (match := _BATCH.match(file.name))]
+    found = [(int(match[1]), bool(match[2]), file) for match, file in matches if int(match[1]) <= end]
     newest = max((number for number, is_compact, _ in found if is_compact), default=-1)
     entries: dict[Path, int] = {}
     for number, is_compact, file in sorted(found):

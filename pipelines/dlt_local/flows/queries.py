@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 from pyspark.sql import DataFrame
 
+from dlt_local.auto_loader.place import running_at
 from dlt_local.declarations.elements import QueryFlow, Table, View
 from dlt_local.declarations.registry import read_by
-from dlt_local.flows import expectations
+from dlt_local.flows import expectations, file_log
 from dlt_local.flows.context import FlowRun
 from dlt_local.spark.conf_overrides import overridden
 
@@ -15,7 +16,9 @@ from dlt_local.spark.conf_overrides import overridden
 def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
     """The query's frame, with every name in it bound to the stored table or the view."""
     register_inputs(run)
-    with read_by(run.flow.flow.target), run.update.registry.with_modules():
+    folder = run.checkpoint.folder
+    reading = running_at(run.node.name, folder, lambda: file_log.files_committed(folder))
+    with reading, read_by(run.flow.flow.target), run.update.registry.with_modules():
         return query()
 
 
@@ -28,7 +31,8 @@ def register_inputs(run: FlowRun) -> None:
         for node in update.graph.nodes:
             view = node.dataset
             if isinstance(view, View) and view.name in run.flow.views and not update.catalog.has_view(view.name):
-                with update.registry.with_modules():
+                # Several flows may read the view, each with a checkpoint of its own.
+                with running_at(view.name, None, tuple), update.registry.with_modules():
                     frame = expectations.enforce(view.query(), view.name, view.expectations)
                 update.catalog.register_view(view.name, frame)
 

@@ -10,7 +10,7 @@ from dlt_local.declarations.elements import AutoCdcFlow, QueryFlow, Sink, Snapsh
 from dlt_local.declarations.registry import registration
 from dlt_local.delta import delta_log, tables
 from dlt_local.errors import FlowError
-from dlt_local.flows import append, auto_cdc, continuity, idleness, materialized_view, sink, snapshots
+from dlt_local.flows import append, auto_cdc, continuity, idleness, materialized_view, new_files, sink, snapshots
 from dlt_local.flows.checkpoint import Checkpoint, checkpoints
 from dlt_local.flows.context import FlowRun, UpdateContext
 from dlt_local.flows.continuity import StoredDataset
@@ -125,7 +125,7 @@ class DatasetRunner:
         if not _is_once(run.flow):
             kafka.check(run)
         try:
-            metrics = _write(run)
+            metrics = new_files.retried(run, _write)
         except (FlowError, UpdateStopped):
             raise
         except Exception as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlt_local.graph.stream_sources import FileSource, KafkaSource
-from dlt_local.names import EXTERNAL_SCHEMA, TableName, parts
+from dlt_local.names import EXTERNAL_SCHEMA, VIEW_OF_CALL, TableName, parts
 from dlt_local.spark import jvm
 
 _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
@@ -74,7 +74,7 @@ def read_plan(plan: Any, text: str, real_name: Callable[[TableName], TableName],
             relations += 1
             name = real_name(found)
             tables[name] = tables.get(name, False) or alias[1] == "~"
-        elif view := _VIEW.search(line):
+        elif (view := _VIEW.search(line)) and not view[1].startswith(VIEW_OF_CALL):
             views[parts(f"`{view[1]}`")[-1]] = None
     streamed_tables = tuple(name for name, is_streamed in tables.items() if is_streamed)
     leaves = jvm.leaves(plan)

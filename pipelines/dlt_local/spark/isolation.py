@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from dlt_local.errors import SetupError
 from dlt_local.spark import jvm
 from dlt_local.spark.catalog import LIVE
-from dlt_local.spark.pipeline_session import PipelineSession
+from dlt_local.spark.jvm import S
 from dlt_local.spark.session_lookup import found_in_this_thread
 
 # A column of many distinct values abandons its dictionary once that is full, and looks up each value in it until then:
@@ -19,13 +19,14 @@ _DICTIONARY = ("parquet.dictionary.page.size", str(128 * 1024))
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
-def isolated_session(base: SparkSession, configuration: Mapping[str, str], scratch: Path) -> PipelineSession:
+def isolated_session(base: SparkSession, configuration: Mapping[str, str], scratch: Path, kind: type[S]) -> S:
     """A session on the Spark context of ``base`` with its own catalog, conf and temporary views.
 
     Args:
         base: the session whose SQL conf is copied.
         configuration: conf set on top of that.
         scratch: the location of the catalog's default schema, which Spark creates; otherwise in the working directory.
+        kind: the session's class.
 
     Raises:
         SetupError: ``base`` has no Delta Lake.
@@ -44,7 +45,7 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
         # The database of global temporary views: as one of them, a view has a name under LIVE too.
         "spark.sql.globalTempDatabase": LIVE,
     }
-    session = jvm.new_session(base, inherited | isolated, PipelineSession)
+    session = jvm.new_session(base, inherited | isolated, kind)
     session.conf.set(_DICTIONARY[0], str(base.conf.get(*_DICTIONARY)))
     for key, value in configuration.items():
         session.conf.set(key, value)

@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, Observation, SparkSession
 
+S = TypeVar("S", bound=SparkSession)
+
 
 def _jvm(session: SparkSession) -> Any:
     assert session._jvm is not None
     return session._jvm
-
-
-S = TypeVar("S", bound=SparkSession)
 
 
 def new_session(base: SparkSession, options: Mapping[str, str], kind: type[S]) -> S:
@@ -50,6 +49,11 @@ def in_cloned_session(frame: DataFrame) -> DataFrame:
     return DataFrame(dataset, SparkSession(session.sparkContext, java_session))
 
 
+def cloned(session: SparkSession) -> SparkSession:
+    """A copy of a session, with the same catalog and a conf of its own."""
+    return SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
+
+
 @contextmanager
 def active_session(session: SparkSession) -> Iterator[None]:
     """Make ``session`` the active one of this thread for the duration of a block."""
@@ -78,6 +82,31 @@ def callback_connection(session: SparkSession) -> Any:
 def close_callback_connection(connection: Any) -> None:
     """Close a connection, which ends the Python thread that waits for its next call."""
     connection.shutdown()
+
+
+def sql_over_frames(session: SparkSession, text: str, frames: Mapping[str, DataFrame]) -> DataFrame:
+    """The frame of a query in which some names of tables stand for frames, with the hidden columns of their files.
+
+    A temporary view hides `_metadata`. Names inside of subqueries and of WITH are left as they are.
+
+    Raises:
+        ParseException, AnalysisException: as `SparkSession.sql`.
+    """
+    plans = {name: analyzed_plan(frame) for name, frame in frames.items()}
+    plan = _with_relations(session, parsed_plan(session, text), plans)
+    dataset = _jvm(session).org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)
+    return DataFrame(dataset, session)
+
+
+def _with_relations(session: SparkSession, plan: Any, plans: Mapping[str, Any]) -> Any:
+    if plan.nodeName() == "UnresolvedRelation":
+        return plans.get(str(plan.tableName()), plan)
+    children = elements(plan.children())
+    if not children:
+        return plan
+    return plan.withNewChildren(
+        _jvm(session).PythonUtils.toSeq([_with_relations(session, child, plans) for child in children])
+    )
 
 
 def analyzed_plan(frame: DataFrame) -> Any:

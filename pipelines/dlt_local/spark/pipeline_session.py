@@ -29,6 +29,30 @@ _CTE = re.compile(r"\bCTE \[(.*?)\]")
 _RELATION = re.compile(r"UnresolvedRelation \[(.*?)\], \[")
 
 
+class PipelineReader(DataFrameReader):
+    """A batch reader that resolves the names of tables first."""
+
+    def __init__(self, session: "PipelineSession") -> None:
+        super().__init__(session)
+        self._pipeline_session = session
+
+    def table(self, tableName: str) -> DataFrame:
+        """As Spark's."""
+        return super().table(self._pipeline_session.real_name(tableName))
+
+
+class PipelineStreamReader(DataStreamReader):
+    """A stream reader that resolves the names of tables first."""
+
+    def __init__(self, session: "PipelineSession") -> None:
+        super().__init__(session)
+        self._pipeline_session = session
+
+    def table(self, tableName: str) -> DataFrame:
+        """As Spark's."""
+        return super().table(self._pipeline_session.real_name(tableName))
+
+
 class PipelineSession(SparkSession):
     """A session that resolves the names of tables first; without ``resolve_name``, as Spark does."""
 
@@ -44,20 +68,21 @@ class PipelineSession(SparkSession):
         return super().table(self.real_name(tableName))
 
     @property
-    def read(self) -> DataFrameReader:
+    def read(self) -> PipelineReader:
         """As Spark's."""
-        return _Reader(self)
+        return PipelineReader(self)
 
     @property
-    def readStream(self) -> DataStreamReader:
+    def readStream(self) -> PipelineStreamReader:
         """As Spark's."""
-        return _StreamReader(self)
+        return PipelineStreamReader(self)
 
     def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:
         """As Spark's."""
-        return super().sql(self._with_real_names(sqlQuery), *args, **kwargs)
+        return super().sql(self.with_real_names(sqlQuery), *args, **kwargs)
 
-    def _with_real_names(self, text: str) -> str:
+    def with_real_names(self, text: str) -> str:
+        """A query with the names by which the session has its tables."""
         if self.resolve_name is None or _READS_NOTHING.match(text):
             return text
         try:
@@ -82,21 +107,3 @@ class PipelineSession(SparkSession):
         length = next((n for n in (3, 2) if split[:n] in relations), 0)
         real = self.resolve_name(split[:length]) if length and self.resolve_name is not None else None
         return match[0] if real is None else ".".join([real, *map(quote, split[length:])])
-
-
-class _Reader(DataFrameReader):
-    def __init__(self, session: PipelineSession) -> None:
-        super().__init__(session)
-        self._pipeline_session = session
-
-    def table(self, tableName: str) -> DataFrame:
-        return super().table(self._pipeline_session.real_name(tableName))
-
-
-class _StreamReader(DataStreamReader):
-    def __init__(self, session: PipelineSession) -> None:
-        super().__init__(session)
-        self._pipeline_session = session
-
-    def table(self, tableName: str) -> DataFrame:
-        return super().table(self._pipeline_session.real_name(tableName))

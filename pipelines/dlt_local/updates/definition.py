@@ -1,9 +1,10 @@
 """What a pipeline is: its name, source files, storage, configuration, and how its updates run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from dlt_local.declarations.paths import PathMap
 from dlt_local.delta.storage import Storage
 from dlt_local.observability.progress import Progress
 
@@ -26,5 +27,7 @@ class PipelineDefinition:
     parallelism: int
     """How many datasets run at the same time."""
     progress: Progress
+    path_map: PathMap = field(default_factory=PathMap)
+    """Local folders that stand for folders of Databricks' storage."""
     max_rejects: int | None = None
     """An update that adds more rejects to its tables has failed; None: however many."""

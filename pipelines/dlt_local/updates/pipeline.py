@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dlt_local.auto_loader.evolution import SchemaEvolved
+from dlt_local.declarations.paths import PathMap
 from dlt_local.delta import rebuild
 from dlt_local.delta.storage import Storage
 from dlt_local.errors import SetupError, did_you_mean
@@ -44,6 +46,7 @@ class LocalPipeline:
         spark: SparkSession | None = None,
         progress: Progress | None = None,
         parallelism: int = 4,
+        path_map: Mapping[str, str | Path] | None = None,
     ) -> None:
         """Describe the pipeline; nothing is read or written yet.
 
@@ -59,6 +62,7 @@ class LocalPipeline:
             spark: the Spark session to run on; by default a new one.
             progress: follows updates as they run; by default nothing is shown.
             parallelism: how many datasets run at the same time.
+            path_map: folder of Databricks' storage, such as `/Volumes/main/raw` or `s3://bucket` -> local folder.
         """
         self.name = name
         self.sources = tuple(str(source) for source in sources)
@@ -69,6 +73,7 @@ class LocalPipeline:
         self.root_path = Path(root_path).absolute() if root_path is not None else None
         self.progress: Progress = progress or Silent()
         self.parallelism = parallelism
+        self.path_map = {name: Path(folder).absolute() for name, folder in (path_map or {}).items()}
         self._sessions = Sessions(spark)
 
     @property
@@ -168,15 +173,27 @@ class LocalPipeline:
     def _update(self, selection: Selection, mode: ContinuousMode | None, max_rejects: int | None = None) -> Update:
         try:
             with self.storage.locked():
-                self.storage.finish_resets()
-                rebuild.finish(self.storage)
-                return UpdateRun(self._definition(max_rejects), self._sessions, selection, mode).run()
+                return self._until_schemas_are_known(selection, mode, max_rejects)
         except OSError as error:
             if not root_cause.is_disk_full(error):
                 raise
             fix = "make room, then run again: the next update finishes what this one started"
             disk_full = SetupError("DISK_FULL", self.storage.root, root_cause.sentence(error), fix)
             raise UpdateFailed(None, [disk_full]) from error
+
+    def _until_schemas_are_known(
+        self, selection: Selection, mode: ContinuousMode | None, max_rejects: int | None
+    ) -> Update:
+        """Run one update, and another each time that Auto Loader has found new columns and recorded them."""
+        while True:
+            self.storage.finish_resets()
+            rebuild.finish(self.storage)
+            try:
+                return UpdateRun(self._definition(max_rejects), self._sessions, selection, mode).run()
+            except UpdateFailed as failed:
+                if not any(isinstance(error, SchemaEvolved) for error in failed.errors):
+                    raise
+                selection = selection.continued()
 
     def _definition(self, max_rejects: int | None = None) -> PipelineDefinition:
         # Built per update: users may change the public attributes, the configuration above all, between updates.
@@ -190,5 +207,6 @@ class LocalPipeline:
             self.root_path,
             self.parallelism,
             self.progress,
+            PathMap(self.path_map),
             max_rejects,
         )

@@ -8,6 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dlt_local.auto_cdc.snapshots import AppliedSnapshots
+from dlt_local.auto_loader.loader import AutoLoader
+from dlt_local.auto_loader.session import AutoLoaderSession
 from dlt_local.declarations import source_files
 from dlt_local.declarations.empty_pipeline import nothing_declared
 from dlt_local.declarations.registry import Registry
@@ -23,7 +25,6 @@ from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.external_tables import ExternalTables
 from dlt_local.spark.isolation import active, isolated_session, restore_settings
-from dlt_local.spark.pipeline_session import PipelineSession
 from dlt_local.spark.session import create_session
 from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates import stored_tables
@@ -36,7 +37,7 @@ class Sessions:
 
     def __init__(self, base: SparkSession | None) -> None:
         self._base = base
-        self._isolated: PipelineSession | None = None
+        self._isolated: AutoLoaderSession | None = None
 
     @property
     def base(self) -> SparkSession:
@@ -45,11 +46,11 @@ class Sessions:
             self._base = create_session()
         return self._base
 
-    def isolated(self, pipeline: PipelineDefinition, scratch: Path) -> PipelineSession:
+    def isolated(self, pipeline: PipelineDefinition, scratch: Path) -> AutoLoaderSession:
         """The session with the pipeline's own catalog and settings."""
         # Shared by all updates, because Spark releases a session's streaming listeners only when the process ends.
         if self._isolated is None:
-            self._isolated = isolated_session(self.base, pipeline.configuration, scratch)
+            self._isolated = isolated_session(self.base, pipeline.configuration, scratch, AutoLoaderSession)
         return self._isolated
 
 
@@ -76,7 +77,10 @@ def resolved(
     """
     with temporary_folder() as folder:
         session = sessions.isolated(pipeline, folder)
-        registry = Registry(pipeline.schema, session, catalog=pipeline.catalog, on_secret=on_secret)
+        registry = Registry(
+            pipeline.schema, session, catalog=pipeline.catalog, on_secret=on_secret, path_map=pipeline.path_map
+        )
+        session.auto_loader = AutoLoader(session, pipeline.path_map, pipeline.storage.auto_loader, registry.notice)
         external = ExternalTables.of(pipeline.configuration, pipeline.storage.root / "external")
         catalog = Catalog(session, pipeline.schema, folder, external)
         settings = dict(session.conf.getAll)
@@ -89,7 +93,7 @@ def resolved(
                     graph = _resolve(pipeline, registry, catalog, selection, load_errors)
             yield ResolvedPipeline(graph, registry, catalog)
         finally:
-            session.resolve_name = None
+            session.resolve_name = session.auto_loader = None
             catalog.clear()
             restore_settings(session, settings)
 

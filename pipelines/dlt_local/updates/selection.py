@@ -42,6 +42,12 @@ class Selection:
         """True if a full refresh of the dataset is asked for; unqualified names are in ``schema``."""
         return self.full_refresh_all or name in {table_name(each, schema) for each in self.full_refresh}
 
+    def continued(self) -> "Selection":
+        """What is still to run of an update that was cut short: what it was to reset is reset."""
+        if self.rebuild:
+            return self
+        return Selection(refresh=() if self.full_refresh_all else (*self.refresh, *self.full_refresh))
+
     def of(self, graph: Graph, schema: str) -> SelectedDatasets:
         """The selected datasets of a graph.
 

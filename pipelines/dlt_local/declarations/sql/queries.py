@@ -5,13 +5,13 @@ import re
 from pyspark.sql import DataFrame
 
 from dlt_local.declarations.elements import Query
-from dlt_local.declarations.registry import current
+from dlt_local.declarations.registry import current, located_at
 from dlt_local.declarations.sql.columns import ColumnList
 from dlt_local.declarations.sql.query_text import query_text
 from dlt_local.declarations.sql.reader import Reader
 from dlt_local.errors import DeclarationError
 
-_REFUSED = re.compile(r"\b(read_files|cloud_files|read_kafka|read_kinesis|read_pubsub|read_pulsar)\s*\(", re.IGNORECASE)
+_REFUSED = re.compile(r"\b(read_kafka|read_kinesis|read_pubsub|read_pulsar)\s*\(", re.IGNORECASE)
 
 
 def query(reader: Reader, columns: ColumnList, end: int | None = None) -> Query:
@@ -29,11 +29,14 @@ def query(reader: Reader, columns: ColumnList, end: int | None = None) -> Query:
         raise DeclarationError("NOT_SUPPORTED_LOCALLY", message, reader.location(), fix)
     text = query_text(reader, end)
 
+    location = reader.location()
+
     def run() -> DataFrame:
-        registry = current()
-        for view, path in text.paths.items():
-            registry.spark.readStream.format("delta").load(path).createOrReplaceTempView(view)
-        views = {view.lower() for view in registry.views}
-        return columns.renamed(registry.spark.sql(text.text(lambda name: name.lower() in views)))
+        with located_at(location):
+            registry = current()
+            for view, path in text.paths.items():
+                registry.spark.readStream.format("delta").load(path).createOrReplaceTempView(view)
+            views = {view.lower() for view in registry.views}
+            return columns.renamed(registry.spark.sql(text.text(lambda name: name.lower() in views)))
 
     return run

@@ -1,0 +1,1 @@
+"""Auto Loader on local folders: `cloudFiles` and `read_files` over Spark's file source."""
