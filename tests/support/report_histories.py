@@ -69,7 +69,8 @@ def _shape(name: str, kind: str, *inputs: str) -> Shape:
         ColumnShape("placed_at", "timestamp"),
         ColumnShape("lines", "array<struct<product_id:bigint,pieces:int,price:decimal(18,2)>>"),
     )
-    return Shape(name, kind, PLACE, False, f"What {name} is for", columns, {each: (name,) for each in inputs})
+    read = {each: (name,) for each in inputs}
+    return Shape(name, kind, PLACE, comment=f"What {name} is for", columns=columns, inputs=read)
 
 
 def _history(datasets: Sequence[Shape], tables: Sequence[str]) -> History:

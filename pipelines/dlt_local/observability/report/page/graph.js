@@ -42,19 +42,20 @@ function untangle(layers, lines) {
     }));
     names.sort((a, b) => mean.get(a) - mean.get(b));
   };
-  for (let sweep = 0; sweep < 3; sweep++) {
-    for (let at = 1; at < layers.length; at++) sort(layers[at], layers[at - 1], beside.left);
-    for (let at = layers.length - 2; at >= 0; at--) sort(layers[at], layers[at + 1], beside.right);
-  }
+  const forwards = () => { for (let at = 1; at < layers.length; at++) sort(layers[at], layers[at - 1], beside.left); };
+  const backwards = () => { for (let at = layers.length - 2; at >= 0; at--) sort(layers[at], layers[at + 1], beside.right); };
+  // Forwards last: then what is made from one dataset stays together.
+  for (const sweep of [forwards, backwards, forwards]) sweep();
 }
 
 function drawing(datasets, chosen) {
   const { layers, lines } = layout(datasets), corner = new Map();
   const tall = Math.max(...layers.map(each => each.length)) * (BOX.height + BOX.down) - BOX.down;
+  // Each layer takes the whole height, so that what belongs together is side by side.
   layers.forEach((names, at) => {
-    const top = BOX.margin + (tall - names.length * (BOX.height + BOX.down) + BOX.down) / 2;
+    const pitch = (tall + BOX.down) / names.length;
     names.forEach((name, row) =>
-      corner.set(name, [BOX.margin + at * (BOX.width + BOX.across), top + row * (BOX.height + BOX.down)]));
+      corner.set(name, [BOX.margin + at * (BOX.width + BOX.across), BOX.margin + (row + 0.5) * pitch - (BOX.height + BOX.down) / 2]));
   });
   const size = [2 * BOX.margin + layers.length * (BOX.width + BOX.across) - BOX.across, 2 * BOX.margin + tall];
   const ends = new Map();
@@ -67,7 +68,7 @@ function drawing(datasets, chosen) {
   const picture = s("svg", { class: "graph", viewBox: `0 0 ${size[0]} ${size[1]}` },
     lines.map(line => s("path", { d: curve(line.path, corner) })), counts,
     datasets.map(each => box(each, corner.get(each.index), each === chosen)));
-  return { picture, size };
+  return { picture, size, corner };
 }
 
 function curve(path, corner) {
@@ -99,7 +100,7 @@ function box(dataset, [x, y], isChosen) {
 
 // A drawing that can be moved and zoomed: by the buttons, by dragging, by two fingers, by the wheel with Ctrl.
 function graph(datasets, options = {}) {
-  const { picture, size } = drawing(datasets, options.chosen);
+  const { picture, size, corner } = drawing(datasets, options.chosen);
   const room = Math.min(size[1], options.height || 420);
   let view = { x: 0, y: 0, width: size[0], height: size[1] };
   const show = () => picture.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
@@ -116,6 +117,11 @@ function graph(datasets, options = {}) {
   };
   picture.style.height = `${room}px`;
   if (options.start) view = options.start(size, view);
+  else if (size[0] > 1.4 * window.innerWidth) {
+    // On a phone the whole could not be read: it starts around the chosen dataset.
+    const [x, y] = corner.get(options.chosen.index), width = window.innerWidth, height = Math.min(room, size[1]);
+    view = { x: x + (BOX.width - width) / 2, y: y + (BOX.height - height) / 2, width, height };
+  }
   show();
 
   const held = new Map();
@@ -150,9 +156,9 @@ function graph(datasets, options = {}) {
   }, { passive: false });
 
   const button = (text, label, action) => h("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);
-  return h("div", { class: `graph-box${options.isWhole ? " whole" : ""}` }, picture,
+  return h("div", { class: `graph-box${options.isWhole ? " whole" : ""}` },
     h("div", { class: "zoom" }, button("+", "zoom in", () => zoom(1.4)), button("−", "zoom out", () => zoom(1 / 1.4)),
-      button("fit", "show all of it", fit)));
+      button("fit", "show all of it", fit)), picture);
 }
 
 // A dataset with what it is made from and what is made from it; only its neighbours where that is too much.

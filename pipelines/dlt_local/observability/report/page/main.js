@@ -8,16 +8,17 @@ function header(run) {
     ...(run === last ? [] : [h("p", { id: "earlier" }, "An earlier update. ", h("a", { href: "#/" }, "Show the last one"))]));
 }
 
-// A tall graph starts at its upper left corner, at a scale at which it can be read.
+// A large graph starts at its upper left corner, at a scale at which it can be read.
 function wholeGraph() {
   const datasets = data.datasets.filter(each => each.declared);
-  const start = (size, all) => size[1] < 1400 ? all : { x: 0, y: 0, width: Math.min(size[0], 1300), height: 700 };
+  const room = Math.min(1300, 1.1 * window.innerWidth);
+  const start = (size, all) => size[1] < 1400 && size[0] < 1.4 * room ? all : { x: 0, y: 0, width: room, height: room };
   const find = h("input", { type: "search", id: "find", placeholder: "Find in the graph", "aria-label": "Find in the graph",
     oninput: event => document.querySelectorAll("svg.graph g").forEach(each =>
       each.classList.toggle("dimmed", !each.dataset.dataset.toLowerCase().includes(event.target.value.toLowerCase()))) });
   return [
     h("p", {}, link("All tables")), h("div", { class: "tools" }, find),
-    datasets.length ? graph(datasets, { isWhole: true, height: Math.max(window.innerHeight - 190, 320), start })
+    datasets.length ? graph(datasets, { isWhole: true, height: Math.max(window.innerHeight - 240, 320), start })
       : h("p", { class: "faint" }, "No update has had a graph yet."),
     h("p", { class: "faint" }, "Drag to move, scroll or pinch to zoom, click a dataset to open it."),
   ];
