@@ -1,5 +1,8 @@
 """The command line `python -m cdc`, for example `python -m cdc check conf`."""
 
+from importlib import metadata
+from pathlib import Path
+
 import click
 
 from cdc.connector_check.command import check_connector
@@ -13,7 +16,15 @@ from cdc.spec.show_command import show
 COMMANDS = (check, check_connector, plan, show, scaffold, export_group, import_group, schemas, reference)
 
 
+def _version() -> str:
+    try:
+        return metadata.version("debezium-dlt")
+    except metadata.PackageNotFoundError:
+        return f"(the checkout in {Path(__file__).parents[2]})"
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(_version(), prog_name="cdc", message="%(prog)s %(version)s")
 def cdc() -> None:
     """Check and generate the specs of tables made from Debezium change events."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cdc import definition
+from cdc import definition, names
 from cdc.spec.layers import Layer
 from cdc.spec.model import ConnectorSpec, TableSpec
 
@@ -25,6 +25,18 @@ def of_versions(sources: Sequence[TableSpec]) -> dict[str, str]:
         **of_dataset(table, "silver", "versions"),
         **definition.of_versions(table),
         **definition.of_sources(sources),
+    }
+
+
+def of_outcomes(table: TableSpec) -> dict[str, str]:
+    """What the local engine's report counts and shows of a table's outcomes; no key and no value of a record."""
+    shown = (names.REASON, names.MESSAGE, names.TOPIC, names.PARTITION, names.OFFSET)
+    return {
+        "report.countBy": f"{names.OUTCOME}, {names.REASON}",
+        "report.rejects": names.REJECT,
+        "report.sample": ", ".join(shown),
+        # Without the line, which every edit above it would change.
+        "report.definedIn": table.defined_at.rpartition(":")[0],
     }
 
 

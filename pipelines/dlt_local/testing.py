@@ -1,8 +1,9 @@
 """A pytest plugin to test pipelines: the fixture `pipeline` takes rows, runs updates and compares tables.
 
-Enable it in `conftest.py` with ``pytest_plugins = ["dlt_local.testing"]``, and name the source files in a mark:
+Where the engine is installed, pytest finds it; in a checkout `conftest.py` has ``pytest_plugins =
+["dlt_local.testing"]``. A mark names the source files, or the bundle whose pipeline it is:
 
-    pytestmark = pytest.mark.pipeline(sources=["orders.py"])
+    pytestmark = pytest.mark.pipeline(sources=["orders.py"])  # or pipeline(bundle="..", target="local")
 
     def test_an_order_without_a_total_is_dropped(pipeline):
         pipeline.give("landing.orders", [{"id": 1, "total": 5.0}, {"id": 2}])
@@ -23,6 +24,7 @@ import pytest
 from chispa.dataframe_comparer import assert_df_equality
 from pyspark.sql import DataFrame, SparkSession
 
+from dlt_local.bundle import bundle_pipeline, read_bundle
 from dlt_local.flows.outcomes import Update
 from dlt_local.spark.session import create_session
 from dlt_local.updates.pipeline import LocalPipeline
@@ -60,7 +62,7 @@ class PipelineUnderTest:
         """
         inbox = self._folder / "given" / key
         inbox.mkdir(parents=True, exist_ok=True)
-        self.pipeline.configuration.setdefault(key, str(inbox))
+        self.pipeline.configuration[key] = str(inbox)
         self._files += 1
         # Renamed once it is complete: Spark ignores hidden files when it lists the folder.
         hidden = inbox / f".{self._files:04}"
@@ -130,7 +132,8 @@ class PipelineUnderTest:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark."""
     config.addinivalue_line(
-        "markers", "pipeline(sources, ...): what the fixture `pipeline` runs; see dlt_local.testing"
+        "markers",
+        "pipeline(sources, ...) or pipeline(bundle, ...): what the fixture `pipeline` runs; see dlt_local.testing",
     )
 
 
@@ -148,18 +151,39 @@ def pipeline_spark() -> Iterator[SparkSession]:
 def pipeline(request: pytest.FixtureRequest, tmp_path: Path, pipeline_spark: SparkSession) -> PipelineUnderTest:
     """The pipeline that the test's mark defines, before its first update."""
     mark = request.node.get_closest_marker("pipeline")
-    if mark is None or not (mark.args or mark.kwargs.get("sources")):
-        message = 'name the source files: pytestmark = pytest.mark.pipeline(sources=["my_pipeline.py"])'
+    if mark is None or not (mark.args or mark.kwargs.get("sources") or mark.kwargs.get("bundle")):
+        message = (
+            'name the source files: pytestmark = pytest.mark.pipeline(sources=["my_pipeline.py"]), '
+            'or the folder of a databricks.yml: pytestmark = pytest.mark.pipeline(bundle="..")'
+        )
         raise pytest.UsageError(message)
-    settings = dict(mark.kwargs)
-    sources = settings.pop("sources", None) or mark.args[0]
-    folder = request.path.parent
-    root = settings.pop("root_path", None)
-    return PipelineUnderTest(
-        tmp_path,
-        pipeline_spark,
-        [str(folder / source) for source in ([sources] if isinstance(sources, str) else sources)],
-        root_path=None if root is None else folder / root,
-        configuration=dict(settings.pop("configuration", {})),
-        **settings,
-    )
+    settings = _settings(mark, request.path.parent)
+    return PipelineUnderTest(tmp_path, pipeline_spark, settings.pop("sources"), **settings)
+
+
+def _settings(mark: pytest.Mark, folder: Path) -> dict[str, Any]:
+    """The arguments of the pipeline: those of the mark, with paths relative to ``folder``, above the bundle's."""
+    given = dict(mark.kwargs)
+    bundle, target, key = (given.pop(name, None) for name in ("bundle", "target", "pipeline"))
+    settings = {} if bundle is None else _of_bundle(folder / bundle, target, key)
+    sources = given.pop("sources", None) or (mark.args[0] if mark.args else None)
+    if sources is not None:
+        names = [sources] if isinstance(sources, str) else sources
+        settings["sources"] = [str(folder / source) for source in names]
+    root = given.pop("root_path", None)
+    if root is not None:
+        settings["root_path"] = folder / root
+    configuration = {**settings.pop("configuration", {}), **given.pop("configuration", {})}
+    return {**settings, **given, "configuration": configuration}
+
+
+def _of_bundle(folder: Path, target: str | None, key: str | None) -> dict[str, Any]:
+    found = bundle_pipeline(read_bundle(folder.resolve(), target), key)
+    return {
+        "name": found.name,
+        "sources": found.sources,
+        "catalog": found.catalog,
+        "schema": found.schema,
+        "root_path": found.root_path,
+        "configuration": dict(found.configuration),
+    }

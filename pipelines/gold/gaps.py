@@ -14,7 +14,7 @@ def declare(connector: ConnectorSpec, tables: list[TableSpec], at_least: int) ->
     @dp.materialized_view(
         name=gaps_dataset(connector),
         comment=f"Offsets that are missing from the records of connector {connector.name}, by table and partition",
-        table_properties=properties.of_connector(connector, "gold"),
+        table_properties={**properties.of_connector(connector, "gold"), "report.countBy": "table"},
     )
     def missing_offsets():
         return gaps({table: spark.read.table(records_dataset(table)) for table in tables}, at_least)

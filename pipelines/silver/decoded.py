@@ -3,7 +3,7 @@
 from pyspark import pipelines as dp
 
 from cdc import TableSpec, decode, definition, load_tables, notes_of_drift, properties, retention
-from cdc.names import OUTCOME, REASON, REJECT, decoded_dataset, records_dataset
+from cdc.names import decoded_dataset, records_dataset
 
 
 def declare(table: TableSpec) -> None:
@@ -15,8 +15,7 @@ def declare(table: TableSpec) -> None:
         table_properties={
             **properties.of_dataset(table, "silver", "outcomes"),
             **retention.of_outcomes(table),
-            "report.countBy": f"{OUTCOME}, {REASON}",
-            "report.rejects": REJECT,
+            **properties.of_outcomes(table),
             **notes_of_drift(table),
             **definition.of_changes(table),
         },

@@ -84,7 +84,7 @@ def test_the_commands_on_the_running_page_run(tmp_path: Path) -> None:
     assert outputs[0] == "2 datasets, no faults\n"
     assert "report: " in outputs[1] and "update COMPLETED" in outputs[1]
     assert "default.total" in outputs[2] and "is COMPLETED." in outputs[4]
-    assert "default.numbers by kind" in (tmp_path / "data/system/report/index.html").read_text()
+    assert '"by":"kind","rows":{"even":1,"odd":1}' in (tmp_path / "data/system/report/index.html").read_text()
 
 
 def test_the_prompt_offers_spark_the_pipeline_and_its_tables(tmp_path: Path) -> None:

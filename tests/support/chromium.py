@@ -1,4 +1,4 @@
-"""A real, headless Chromium driven through its debugging pipe: load a page, evaluate JavaScript, take a picture.
+"""A real, headless Chromium driven through its debugging pipe: load a page, click and type, take a picture.
 
 $CHROMIUM or the names that packages give it locate the program.
 """
@@ -84,6 +84,46 @@ class Page:
             f"Array.from(document.querySelectorAll({json.dumps(selector)}), e => (e.innerText ?? e.textContent).trim())"
         )
         return texts
+
+    def click(self, selector: str) -> None:
+        """Press and release the mouse on the first element that a CSS selector matches."""
+        x, y = self._middle(selector)
+        self._mouse("mouseMoved", x, y, 0)
+        self._mouse("mousePressed", x, y, 1)
+        self._mouse("mouseReleased", x, y, 0)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what was done has taken effect: links and the back button do so a moment later."""
+        moment = "new Promise(done => setTimeout(done, 50))"
+        self._call("Runtime.evaluate", expression=moment, awaitPromise=True)
+
+    def drag(self, selector: str, right: int, down: int) -> None:
+        """Move the mouse with its button held, from the middle of an element."""
+        x, y = self._middle(selector)
+        self._mouse("mousePressed", x, y, 1)
+        for step in (0.5, 1.0):
+            self._mouse("mouseMoved", x + right * step, y + down * step, 1)
+        self._mouse("mouseReleased", x + right, y + down, 0)
+
+    def write(self, selector: str, text: str) -> None:
+        """Replace what is in an input field."""
+        self.click(selector)
+        self.ask(f"document.querySelector({json.dumps(selector)}).select()")
+        if text:
+            self._call("Input.insertText", text=text)
+        else:
+            for kind in ("keyDown", "keyUp"):
+                self._call("Input.dispatchKeyEvent", type=kind, key="Delete", windowsVirtualKeyCode=46)
+
+    def _middle(self, selector: str) -> tuple[float, float]:
+        found = f"document.querySelector({json.dumps(selector)})"
+        assert self.ask(f"{found} !== null"), f"nothing is {selector}"
+        area = self.ask(f"{found}.scrollIntoView({{block: 'center'}}), {found}.getBoundingClientRect().toJSON()")
+        return area["x"] + area["width"] / 2, area["y"] + area["height"] / 2
+
+    def _mouse(self, kind: str, x: float, y: float, buttons: int) -> None:
+        self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1)
 
     def picture(self) -> bytes:
         """The window as PNG."""

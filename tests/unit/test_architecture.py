@@ -29,7 +29,7 @@ ENGINE_LAYERS = (
     "spark",
     "bundle",
 )
-ENGINE_ROOT = ("conditions", "errors", "failpoints", "names")
+ENGINE_ROOT = ("conditions", "errors", "failpoints", "names", "version")
 # Entry points: what users import or start. They may import every layer; no layer imports them.
 ENGINE_ENTRIES = ("__init__", "__main__", "testing")
 

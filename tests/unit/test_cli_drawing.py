@@ -1,7 +1,8 @@
 """The graph as text, as Mermaid and as an SVG picture."""
 
+import json
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from dlt_local.declarations.elements import QueryFlow, Table, View
 from dlt_local.errors import SourceLocation
 from dlt_local.graph.graph import Graph, Node, ResolvedFlow
 from dlt_local.names import TableName
-from dlt_local.observability.graph_drawing import edges, mermaid, svg, text
+from dlt_local.observability.graph_drawing import FORMATS, listed, mermaid, svg, text
 from dlt_local.observability.graph_layout import Edge, layered
+from dlt_local.observability.shapes import Shape, edges, shapes
 
 
 def node(
@@ -31,7 +33,7 @@ def query() -> DataFrame:
     raise AssertionError
 
 
-GRAPH = Graph(
+NODES = Graph(
     (
         node("bronze.a", "streaming table"),
         node("bronze.b", "streaming table"),
@@ -42,6 +44,7 @@ GRAPH = Graph(
     ),
     (),
 )
+GRAPH = shapes(NODES)
 
 
 def test_edges_lead_from_what_a_dataset_reads_directly() -> None:
@@ -76,14 +79,29 @@ def test_the_picture_has_every_dataset_and_edge() -> None:
     space = "{http://www.w3.org/2000/svg}"
     picture = ElementTree.fromstring(svg(GRAPH))
     names = [box.findtext(f"{space}text") for box in picture.iter(f"{space}g")]
-    assert names == [each.name for each in GRAPH.nodes]
+    assert names == [each.name for each in GRAPH]
     assert len(list(picture.iter(f"{space}path"))) == len(edges(GRAPH))
-    assert len({box.get("transform") for box in picture.iter(f"{space}g")}) == len(GRAPH.nodes)
+    assert len({box.get("transform") for box in picture.iter(f"{space}g")}) == len(GRAPH)
 
 
-@pytest.mark.parametrize("draw", [text, mermaid, svg])
-def test_an_empty_graph_can_be_drawn(draw: Callable[[Graph], str]) -> None:
-    assert isinstance(draw(Graph((), ())), str)
+@pytest.mark.parametrize("draw", FORMATS.values(), ids=FORMATS)
+def test_an_empty_graph_can_be_drawn(draw: Callable[[Sequence[Shape]], str]) -> None:
+    assert isinstance(draw(()), str)
+
+
+def test_json_has_each_dataset_with_its_columns_and_inputs() -> None:
+    found = json.loads(json.dumps(listed(GRAPH)))
+    assert [each["name"] for each in found] == [each.name for each in GRAPH]
+    assert found[4] == {
+        "name": "both",
+        "kind": "view",
+        "place": f"{Path.cwd()}/src/all.py:7",
+        "private": False,
+        "comment": None,
+        "columns": [],
+        "defined_in": None,
+        "inputs": ["bronze.b", "clean"],
+    }
 
 
 def test_layers_follow_the_longest_path_and_long_lines_pass_through_gaps() -> None:

@@ -18,8 +18,13 @@ from dlt_local.delta.storage import Storage
 from dlt_local.graph.graph import Graph
 from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, measures, notes, page, tallies, write_report
 from dlt_local.observability.report.arrival import out_of_order
+from dlt_local.observability.report.collect import counted
 from dlt_local.observability.report.measures import Counts, counts, newest
+from dlt_local.observability.report.page_data import expectations, page_data
 from dlt_local.observability.report.runs import KEPT, History, from_json, to_json
+from dlt_local.observability.report.source_text import SourceText
+from dlt_local.observability.report.write import Found
+from dlt_local.observability.shapes import ColumnShape, Shape
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -144,11 +149,21 @@ def test_the_newest_time_is_that_of_the_last_commit_with_rows(indexed: int, tmp_
 def test_the_history_survives_a_round_trip_through_json() -> None:
     dataset = DatasetRun("a.b", "view", "FAILED", "f.py:3", 1.5, 2, 3, 4, 5, {"f": 2}, excerpt=((3, "x = 1"),))
     run = Run("id", "FAILED", "2026-01-01T00:00:00+00:00", 2.0, (dataset,), ("bad",), ("note",))
-    history = History((run,), {"a.b": Counts("table", 3, "reason", {"bad": 2})}, "<svg/>")
+    shape = Shape("a.b", "view", "f.py:3", False, "why", (ColumnShape("x", "int", "c"),), "s.yml", {"a.a": ("f",)})
+    history = History(
+        (run,),
+        {"a.b": Counts("table", 3, "reason", {"bad": 2})},
+        (shape,),
+        {"f.py:3": SourceText(3, ("x = 1",))},
+        {"a.b": ({"reason": "bad"},)},
+    )
     stored = to_json(history)
     assert from_json(json.loads(json.dumps(stored))) == history
     assert len(to_json(History((run,) * (KEPT + 5)))["runs"]) == KEPT
     assert from_json(stored | {"runs": [stored["runs"][0] | {"of another version": 1}]}) == history
+    # Of the version before the page had several views.
+    earlier = {"runs": stored["runs"], "counts": stored["counts"], "picture": "<svg/>"}
+    assert from_json(earlier) == History(history.runs, history.counts)
 
 
 def run_with(started: str, passed: int, failed: int) -> Run:
@@ -159,25 +174,23 @@ def run_with(started: str, passed: int, failed: int) -> Run:
 
 
 def test_an_expectation_has_a_trend_over_the_updates() -> None:
-    (trend,) = page.trends(
-        [run_with("2026-01-01", 3, 1), Run("x", "COMPLETED", "y", 0.0), run_with("2026-01-03", 2, 0)]
-    )
-    assert (trend.passed, trend.failed, trend.on_violation) == (5, 1, "keep")
-    assert [started for started, _, _ in trend.results] == ["2026-01-01", "2026-01-03"]
+    runs = [run_with("2026-01-01", 3, 1), Run("x", "COMPLETED", "y", 0.0), run_with("2026-01-03", 2, 0)]
+    trend = expectations(runs)["t"]["named"]
+    assert (trend["name"], trend["onViolation"]) == ("named", "keep")
+    assert trend["results"] == [["2026-01-01", 3, 1], ["2026-01-03", 2, 0]]
 
 
-def test_a_page_can_show_killed_updates_and_have_no_graph() -> None:
-    text = page.render(
-        "p", [Run("k" * 6, "CANCELED", "2026-01-01T00:00:00+00:00", 0.0), run_with("2026-01-02", 1, 0)], [], ""
-    )
-    assert "CANCELED" in text and "<svg" not in text
-    assert doctest.testmod(page).failed == 0
+def test_datasets_of_earlier_updates_are_known_without_a_graph() -> None:
+    runs = (Run("k" * 6, "CANCELED", "2026-01-01T00:00:00+00:00", 0.0), run_with("2026-01-02", 1, 0))
+    (dataset,) = page_data("p", History(runs))["datasets"]
+    assert (dataset["name"], dataset["group"], dataset["declared"]) == ("t", "t", False)
 
 
 def test_user_text_is_escaped() -> None:
     hostile = "<script>alert(1)</script>"
     run = Run("x", "FAILED", "2026-01-01T00:00:00+00:00", 1.0, (), (hostile,), (hostile,))
-    assert hostile not in page.render(hostile, [run], [], "")
+    history = History((run,), {}, (Shape(hostile, "view", hostile, comment=hostile),))
+    assert hostile not in page.render(hostile, history)
 
 
 def test_a_report_on_two_hundred_datasets_takes_less_than_a_second(tmp_path: Path) -> None:
@@ -189,9 +202,10 @@ def test_a_report_on_two_hundred_datasets_takes_less_than_a_second(tmp_path: Pat
     datasets = tuple(DatasetRun(n.name, n.kind, "COMPLETED", "f.py:1", 1.0, 5, written={n.name: 5}) for n in nodes)
     graph = Graph(tuple(nodes), ())
     started = time.monotonic()
-    page = write_report(Storage(tmp_path), "big", Run("x", "COMPLETED", NOON.isoformat(), 1.0, datasets), [], graph)
+    run = Run("x", "COMPLETED", NOON.isoformat(), 1.0, datasets)
+    page = write_report(Storage(tmp_path), "big", run, [], Found(graph))
     assert time.monotonic() - started < 1
-    assert page.read_text().count("<rect") == 200
+    assert [page.read_text().count(f'"group":"t{number}"') for number in range(50)] == [4] * 50
 
 
 def test_each_update_is_in_the_report_once(tmp_path: Path) -> None:
@@ -243,3 +257,11 @@ def test_a_table_without_notes_says_nothing(tmp_path: Path) -> None:
     written(tmp_path / "old", pa.table({"at": [1]}))
     old = counts(tmp_path / "old", declared, None, notes.noted, notes.examples)
     assert old is not None and old.rows == {}
+
+
+def test_a_dataset_s_result_has_what_became_of_its_new_rows() -> None:
+    of_rows = tallies.Tally("a.b", "outcome, reason", {"change": 5, "reject: bad": 2}, {"change": 9}, "reject")
+    of_notes = tallies.Tally("a.b", "{}", {"added: x": 1}, {"added: x": 1}, "reject", {"added: x": "t@2"})
+    other = tallies.Tally("a.c", "outcome", {"change": 7}, {"change": 7})
+    (found,) = counted([DatasetRun("a.b", "streaming table", "COMPLETED", "f.py:3")], [of_rows, of_notes, other])
+    assert (found.counted, found.rejects, found.noted) == ({"change": 5, "reject: bad": 2}, 2, {"added: x": 1})

@@ -1,36 +1,39 @@
 """Prints events of the event log: as a table, or as JSON Lines."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import click
-from pyspark.sql import Row
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+Event = Mapping[str, Any]
+"""An event with the columns of the event log."""
 
-def last_update(events: Sequence[Row]) -> list[Row]:
+
+def last_update(events: Sequence[Event]) -> list[Event]:
     """The events of the update that recorded the last one."""
-    return [event for event in events if event.origin.update_id == events[-1].origin.update_id]
+    last = events[-1]["origin"]["update_id"]
+    return [event for event in events if event["origin"]["update_id"] == last]
 
 
-def print_json(events: Sequence[Row]) -> None:
+def print_json(events: Sequence[Event]) -> None:
     """Print whole events, one JSON object per line."""
     for event in events:
-        timestamp = _utc(event).isoformat(timespec="milliseconds")
-        click.echo(json.dumps({**event.asDict(recursive=True), "timestamp": timestamp}))
+        click.echo(json.dumps({**event, "timestamp": _utc(event).isoformat(timespec="milliseconds")}))
 
 
-def print_table(events: Sequence[Row]) -> None:
+def print_table(events: Sequence[Event]) -> None:
     """Print time, level, event type, dataset and message."""
     table = Table(box=None, pad_edge=False)
     for header in ("time (UTC)", "level", "event", "dataset", "message"):
         table.add_column(header, overflow="fold")
     for event in events:
         time = f"{_utc(event):%Y-%m-%d %H:%M:%S}"
-        cells = (time, event.level, event.event_type, event.origin.dataset_name or "", event.message)
+        cells = (time, event["level"], event["event_type"], event["origin"]["dataset_name"] or "", event["message"])
         table.add_row(*map(escape, cells))
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -38,7 +41,6 @@ def print_table(events: Sequence[Row]) -> None:
     console.print(table)
 
 
-def _utc(event: Row) -> datetime:
-    # Spark returns timestamps in the local time zone, without an offset.
-    timestamp: datetime = event.timestamp
+def _utc(event: Event) -> datetime:
+    timestamp: datetime = event["timestamp"]
     return timestamp.astimezone(UTC)

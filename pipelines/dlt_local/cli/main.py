@@ -1,27 +1,33 @@
-"""The commands: `python -m dlt_local run | dry-run | graph | shell | events | doctor | compatibility | jars`."""
+"""The commands of `dlt-local`, which is `python -m dlt_local`."""
 
 import click
 
 from dlt_local.cli import event_table
 from dlt_local.cli.errors import plain_errors
-from dlt_local.cli.options import pipeline_options, seconds, selection_options
+from dlt_local.cli.init_command import init
+from dlt_local.cli.json_output import failures_as_json
+from dlt_local.cli.options import output_options, pipeline_options
+from dlt_local.cli.output import Output
+from dlt_local.cli.run_command import run
 from dlt_local.cli.settings import Options, Settings, settings
 from dlt_local.cli.shell import interact
-from dlt_local.cli.signals import stop_on_signal
 from dlt_local.declarations import compatibility as features
 from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage
 from dlt_local.errors import SetupError
 from dlt_local.graph.graph import Graph
-from dlt_local.observability.graph_drawing import FORMATS
+from dlt_local.observability import event_log, report
+from dlt_local.observability.graph_drawing import FORMATS, listed
 from dlt_local.observability.progress import Terminal
+from dlt_local.observability.shapes import shapes
 from dlt_local.spark import jars
 from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates.doctor import findings
-from dlt_local.updates.selection import Selection
+from dlt_local.version import version
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version(), prog_name="dlt-local", message="%(prog)s %(version)s")
 def main() -> None:
     """Run Delta Live Tables pipelines on this machine.
 
@@ -30,79 +36,56 @@ def main() -> None:
     """
 
 
-@main.command()
-@pipeline_options
-@selection_options
-@click.option("--continuous", is_flag=True, help="Keep running until Ctrl-C or SIGTERM; stops at a batch boundary.")
-@click.option(
-    "--trigger-interval",
-    default="5 seconds",
-    callback=seconds,
-    show_default=True,
-    help="With --continuous: time between checks for new rows.",
-)
-@click.option(
-    "--fail-on-rejects",
-    type=click.IntRange(min=0),
-    is_flag=False,
-    flag_value=0,
-    metavar="[N]",
-    help="Fail if the update adds rejects, or more than N of them; the tables are complete nevertheless.",
-)
-def run(
-    options: Options, selection: Selection, continuous: bool, trigger_interval: float, fail_on_rejects: int | None
-) -> None:
-    """Run one update. The exit status is 0 only if it completes."""
-    chosen = settings(options)
-    chosen.check_secrets()
-    if continuous and selection.rebuild:
-        message = "--rebuild ends when everything is rebuilt: run it without --continuous first"
-        raise click.UsageError(message)
-    if chosen.continuous and not continuous:
-        click.echo(
-            "The bundle sets `continuous: true`, but this is a single update; pass --continuous to keep it running."
-        )
-    if continuous and fail_on_rejects is not None:
-        message = "--fail-on-rejects is for a single update: leave it out, or leave out --continuous"
-        raise click.UsageError(message)
-    pipeline = chosen.pipeline(chosen.storage_folder(), Terminal())
-    try:
-        if continuous:
-            # Starting Spark replaces the Ctrl-C handler, so it has to happen before ours is installed.
-            _ = pipeline.spark
-            stop = stop_on_signal(lambda text: click.echo(text, err=True))
-            pipeline.run_continuously(
-                stop, trigger_interval, selection.refresh, selection.full_refresh, selection.full_refresh_all
-            )
-        else:
-            pipeline.run(**vars(selection), fail_on_rejects=fail_on_rejects)
-    finally:
-        if (page := pipeline.storage.system / "report" / "index.html").exists():
-            click.echo(f"report: {page}")
-    click.echo(f"tables: {chosen.storage_folder() / 'tables'}")
+main.add_command(run)
+main.add_command(init)
 
 
 @main.command("dry-run")
 @pipeline_options
-def dry_run(options: Options) -> None:
+@output_options
+def dry_run(options: Options, output: Output) -> None:
     """Load and check the declarations; run and write nothing."""
-    resolved = _resolved(settings(options))
-    for notice in resolved.notices:
-        click.echo(notice)
-    click.echo(f"{len(resolved.nodes)} datasets, no faults")
+    with failures_as_json(output.is_json) as document:
+        resolved = _resolved(settings(options))
+        datasets = shapes(resolved)
+        document |= {"notices": list(resolved.notices), "datasets": listed(datasets)}
+        if output.verbose:
+            output.say(FORMATS["text"](datasets).rstrip("\n"))
+        for notice in resolved.notices:
+            output.say(notice)
+        output.say(f"{len(datasets)} datasets, no faults")
 
 
 @main.command()
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice([*FORMATS, "json"]), default="text", show_default=True)
+@click.option("--last", is_flag=True, help="As the last update found it: needs no source files and starts no Spark.")
 @pipeline_options
-def graph(options: Options, form: str) -> None:
+def graph(options: Options, form: str, last: bool) -> None:
     """Print the datasets in dependency order. Text shows name, kind, location of the declaration, and inputs."""
-    click.echo(FORMATS[form](_resolved(settings(options))), nl=False)
+    is_json = form == "json"
+    with failures_as_json(is_json) as document:
+        chosen = settings(options, needs_sources=not last)
+        if not last:
+            found = shapes(_resolved(chosen))
+        elif not (found := report.last_shapes(_storage(chosen))):
+            raise _no_update(chosen, "so there is no graph of it")
+        document["datasets"] = listed(found)
+    if not is_json:
+        click.echo(FORMATS[form](found), nl=False)
 
 
 def _resolved(chosen: Settings) -> Graph:
     with temporary_folder() as empty:
         return chosen.pipeline(chosen.storage or empty).dry_run()
+
+
+def _no_update(chosen: Settings, consequence: str) -> SetupError:
+    message = f"no update has run on this storage folder, {consequence}"
+    return SetupError("NO_UPDATE", chosen.storage_folder(), message, "correct --storage, or run the pipeline first")
+
+
+def _storage(chosen: Settings) -> Storage:
+    return Storage(chosen.storage_folder().absolute())
 
 
 @main.command()
@@ -116,19 +99,18 @@ def shell(options: Options) -> None:
 
 @main.command()
 @click.option("--all", "all_updates", is_flag=True, help="Events of all updates, not only of the last one.")
-@click.option("--json", "as_json", is_flag=True, help="Whole events as JSON Lines.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json: whole events as JSON Lines.")
 @pipeline_options
-def events(options: Options, all_updates: bool, as_json: bool) -> None:
-    """Print the events of the last update."""
+def events(options: Options, all_updates: bool, form: str, as_json: bool) -> None:
+    """Print the events of the last update; starts no Spark."""
     chosen = settings(options, needs_sources=False)
-    pipeline = chosen.pipeline(chosen.storage_folder())
-    if not delta_log.exists(pipeline.storage.event_log):
-        message = "no update has run on this storage folder, so it has no event log"
-        fix = "correct --storage, or run the pipeline first"
-        raise SetupError("NO_UPDATE", chosen.storage_folder(), message, fix)
-    recorded = pipeline.event_log().collect()
+    storage = _storage(chosen)
+    if not delta_log.exists(storage.event_log):
+        raise _no_update(chosen, "so it has no event log")
+    recorded = event_log.rows(storage)
     shown = recorded if all_updates else event_table.last_update(recorded)
-    if as_json:
+    if as_json or form == "json":
         event_table.print_json(shown)
     else:
         event_table.print_table(shown)
@@ -138,7 +120,7 @@ def events(options: Options, all_updates: bool, as_json: bool) -> None:
 @pipeline_options
 def doctor(options: Options) -> None:
     """Check a storage folder without an update, and print what in it was lost or altered. The exit status is 1 then."""
-    found = findings(Storage(settings(options, needs_sources=False).storage_folder().absolute()))
+    found = findings(_storage(settings(options, needs_sources=False)))
     for error in found:
         click.echo(f"{error}\n")
     if found:

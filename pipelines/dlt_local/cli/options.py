@@ -9,11 +9,13 @@ from typing import Any
 
 import click
 
+from dlt_local.cli import output
 from dlt_local.cli.errors import plain_errors
-from dlt_local.cli.settings import Options
+from dlt_local.cli.settings import Mode, Options
 from dlt_local.updates.selection import Selection
 
 Command = Callable[..., None]
+_Option = Callable[[Command], Command]
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)?")
@@ -98,6 +100,24 @@ _SELECTION = (
         help="Build these, what they are made from and what is made from that, beside their stored rows.",
     ),
 )
+_MODE = (
+    click.option("--continuous", is_flag=True, help="Keep running until Ctrl-C or SIGTERM; stops at a batch boundary."),
+    click.option(
+        "--trigger-interval",
+        default="5 seconds",
+        callback=seconds,
+        show_default=True,
+        help="With --continuous: time between checks for new rows.",
+    ),
+    click.option(
+        "--fail-on-rejects",
+        type=click.IntRange(min=0),
+        is_flag=False,
+        flag_value=0,
+        metavar="[N]",
+        help="Fail if the update adds rejects, or more than N of them; the tables are complete nevertheless.",
+    ),
+)
 
 
 def pipeline_options(function: Command) -> Command:
@@ -112,22 +132,35 @@ def pipeline_options(function: Command) -> Command:
     return _with_options(command, _PIPELINE)
 
 
+def mode_options(function: Command) -> Command:
+    """Give a command the options of how an update runs, as one argument ``mode``."""
+    return _as_one(function, _MODE, Mode, "mode")
+
+
+def output_options(function: Command) -> Command:
+    """Give a command the options of what it prints, as one argument ``output``."""
+    return _as_one(function, output.OPTIONS, output.Output, "output")
+
+
 def selection_options(function: Command) -> Command:
     """Give a command the options that select datasets, as one argument ``selection``."""
+    return _as_one(function, _SELECTION, Selection, "selection")
 
+
+def _as_one(function: Command, options: Sequence[_Option], kind: type[Any], argument: str) -> Command:
     @functools.wraps(function)
     def command(**values: Any) -> None:
-        function(**_collected(values, Selection, "selection"))
+        function(**_collected(values, kind, argument))
 
-    return _with_options(command, _SELECTION)
+    return _with_options(command, options)
 
 
-def _collected(values: dict[str, Any], kind: type[Options] | type[Selection], argument: str) -> dict[str, Any]:
+def _collected(values: dict[str, Any], kind: type[Any], argument: str) -> dict[str, Any]:
     fields = {field.name: values.pop(field.name) for field in dataclasses.fields(kind)}
     return {**values, argument: kind(**fields)}
 
 
-def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+def _with_options(command: Command, options: Sequence[_Option]) -> Command:
     # click lists the option that is applied last first.
     for option in reversed(options):
         command = option(command)

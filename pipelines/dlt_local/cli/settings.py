@@ -39,6 +39,15 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Mode:
+    """How `run` runs: once or continuously, and how many rejects are too many."""
+
+    continuous: bool = False
+    trigger_interval: float = 5.0
+    fail_on_rejects: int | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """Everything needed to make a `LocalPipeline`."""
 

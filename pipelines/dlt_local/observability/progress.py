@@ -90,10 +90,11 @@ class _DatasetProgress:
 
 
 class Terminal:
-    """A live table; where there is no terminal, one line per dataset as it ends."""
+    """A live table; where there is no terminal, one line per dataset as it ends; or one line for every step."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, steps: bool = False) -> None:
         stream = stream or sys.stdout
+        self._steps = steps
         # Without a terminal this ends up in a log file, where lines must not be truncated.
         self._console = Console(file=stream, highlight=False, width=None if stream.isatty() else 120)
         self._datasets: dict[str, _DatasetProgress] = {}
@@ -106,7 +107,7 @@ class Terminal:
         """Show the queued datasets."""
         self._title, self._started = title, time.monotonic()
         self._datasets = {node.name: _DatasetProgress(node.name, node.kind) for node in graph.tables}
-        if self._console.is_terminal:
+        if self._console.is_terminal and not self._steps:
             self._live = Live(self._table(), console=self._console, refresh_per_second=8, transient=True)
             self._live.start()
         else:
@@ -119,7 +120,7 @@ class Terminal:
             progress.enter(state)
             if self._live is not None:
                 self._live.update(self._table())
-            elif state not in ("RUNNING", "IDLE"):
+            elif self._steps or state not in ("RUNNING", "IDLE"):
                 self._console.print(f"  {state:<9} {dataset:<34} {progress.summary()}")
 
     def batch(self, dataset: str, flow: str, metrics: FlowMetrics) -> None:
@@ -128,6 +129,8 @@ class Terminal:
             self._datasets[dataset].flows[flow] = metrics
             if self._live is not None:
                 self._live.update(self._table())
+            elif self._steps:
+                self._console.print(f"  {'batch':<9} {dataset:<34} {self._datasets[dataset].summary()}")
 
     def notice(self, text: str) -> None:
         """Print a line above the table."""

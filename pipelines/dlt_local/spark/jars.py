@@ -51,12 +51,24 @@ def jars(configuration: str) -> tuple[Path, ...]:
         JavaMissing: Ivy has to run and there is no Java 17 or newer.
         JarsNotFetched: Ivy could not resolve or fetch them; the message quotes its output.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debezium-dlt"
-    # The folder is named by a hash of the lock file, so a changed lock never finds an old cache.
-    folder = cache / "jars" / _fingerprint() / configuration
+    folder = _folder(configuration)
     if not folder.is_dir():
-        _retrieve(configuration, folder, cache / "ivy")
+        _retrieve(configuration, folder, _cache() / "ivy")
     return tuple(sorted(folder.glob("*.jar")))
+
+
+def is_fetched(configuration: str) -> bool:
+    """True if the jars of a configuration are in the cache."""
+    return _folder(configuration).is_dir()
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debezium-dlt"
+
+
+def _folder(configuration: str) -> Path:
+    # Named by a hash of the lock file, so a changed lock never finds an old cache.
+    return _cache() / "jars" / _fingerprint() / configuration
 
 
 def _fingerprint() -> str:

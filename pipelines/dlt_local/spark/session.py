@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from dlt_local.spark.jars import jars, java
+from dlt_local.spark.jars import is_fetched, jars, java
+from dlt_local.spark.stderr import without_java_warnings
 from dlt_local.spark.temporary import folder_of_process
 
 _QUIET = f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')}"
@@ -73,6 +74,8 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     # Workers of another Python, or without the packages of this one, would fail at the first Python function.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("JAVA_HOME", os.path.dirname(os.path.dirname(os.path.realpath(java()))))
+    if not is_fetched("spark"):
+        print("fetching the jars of Delta Lake and Kafka for Spark (23 MB, once)", file=sys.stderr)
     builder = SparkSession.builder.master("local[*]").appName("dlt_local")
     required = {
         "spark.jars": ",".join(map(str, jars("spark"))),
@@ -85,4 +88,5 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     java_options = f"{_COMPILERS} {heap} {_QUIET} {_TEMPORARY.format(folder_of_process())}"
     for key, value in ({"spark.driver.extraJavaOptions": java_options} | conf).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with without_java_warnings():
+        return builder.getOrCreate()

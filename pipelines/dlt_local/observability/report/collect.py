@@ -1,12 +1,14 @@
 """Converts an update's in-memory result into the values that the report stores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dlt_local.declarations.elements import Table, View
 from dlt_local.errors import SourceLocation
 from dlt_local.flows.outcomes import DatasetUpdate, Update
 from dlt_local.observability.report.runs import DatasetRun, ExpectationRun
+from dlt_local.observability.report.tallies import Tally
 from dlt_local.observability.row_counts import RowCounts
 
 _CONTEXT_LINES = 3
@@ -15,6 +17,21 @@ _CONTEXT_LINES = 3
 def dataset_runs(update: Update, redact: Callable[[str], str]) -> tuple[DatasetRun, ...]:
     """The result of each dataset; errors and source lines are redacted."""
     return tuple(_dataset_run(outcome, update, redact) for outcome in update.datasets)
+
+
+def counted(datasets: Sequence[DatasetRun], tallies: Sequence[Tally]) -> tuple[DatasetRun, ...]:
+    """The results of datasets, with what became of their new rows."""
+    return tuple(_counted(each, [tally for tally in tallies if tally.dataset == each.name]) for each in datasets)
+
+
+def _counted(dataset: DatasetRun, tallies: Sequence[Tally]) -> DatasetRun:
+    by_value = [each for each in tallies if not each.is_of_notes and each.rejected]
+    return replace(
+        dataset,
+        counted={value: rows for each in by_value for value, rows in each.new.items()},
+        rejects=sum(sum(each.rejects.values()) for each in by_value),
+        noted={note: rows for each in tallies if each.is_of_notes for note, rows in each.new.items()},
+    )
 
 
 def _dataset_run(outcome: DatasetUpdate, update: Update, redact: Callable[[str], str]) -> DatasetRun:

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dlt_local.observability.report.measures import Counts
+from dlt_local.observability.report.samples import Sample
+from dlt_local.observability.report.source_text import SourceText
+from dlt_local.observability.shapes import Shape
+from dlt_local.observability.shapes import from_json as shape_from_json
 
 KEPT = 30
 """Number of updates that are stored."""
@@ -44,6 +48,12 @@ class DatasetRun:
     """The newest source time among its rows, ISO 8601."""
     lag: float | None = None
     """Seconds from that time to the commit that added it."""
+    counted: Mapping[str, int] = field(default_factory=dict)
+    """New rows by value, of a table that says which are rejects."""
+    rejects: int = 0
+    """The rejects among them."""
+    noted: Mapping[str, int] = field(default_factory=dict)
+    """New rows by note; out of order is one."""
     error: str | None = None
     excerpt: tuple[tuple[int, str], ...] = ()
     """Numbered source lines around the declaration of a failed dataset."""
@@ -77,8 +87,12 @@ class History:
     """Oldest first."""
     counts: Mapping[str, Counts] = field(default_factory=dict)
     """Dataset -> its row counts by value."""
-    picture: str = ""
-    """The last graph drawing, SVG: reused while the declarations have errors."""
+    shapes: tuple[Shape, ...] = ()
+    """The datasets of the last graph, inputs first: kept while the declarations have errors."""
+    texts: Mapping[str, SourceText] = field(default_factory=dict)
+    """Place -> the text of what is declared there."""
+    samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
+    """Dataset -> a few of its rejects, newest first."""
 
 
 def to_json(history: History) -> dict[str, Any]:
@@ -86,7 +100,9 @@ def to_json(history: History) -> dict[str, Any]:
     return {
         "runs": [dataclasses.asdict(run) for run in history.runs[-KEPT:]],
         "counts": {name: dataclasses.asdict(counts) for name, counts in history.counts.items()},
-        "picture": history.picture,
+        "shapes": [dataclasses.asdict(shape) for shape in history.shapes],
+        "texts": {place: dataclasses.asdict(text) for place, text in history.texts.items()},
+        "samples": history.samples,
     }
 
 
@@ -95,7 +111,11 @@ def from_json(stored: Mapping[str, Any]) -> History:
     return History(
         runs=tuple(_run(each) for each in stored.get("runs", ())),
         counts={name: Counts(**_known(Counts, each)) for name, each in stored.get("counts", {}).items()},
-        picture=stored.get("picture", ""),
+        shapes=tuple(shape_from_json(each) for each in stored.get("shapes", ())),
+        texts={
+            place: SourceText(each["first"], tuple(each["lines"])) for place, each in stored.get("texts", {}).items()
+        },
+        samples={name: tuple(rows) for name, rows in stored.get("samples", {}).items()},
     )
 
 

@@ -32,6 +32,11 @@ class Tally:
         """The new rejects by reason, the value of the second column."""
         return _nested(self.new).get(self.rejected, {}) if self.rejected else {}
 
+    @property
+    def is_of_notes(self) -> bool:
+        """True if what is counted is remarkable in itself: notes of rows, and rows out of order."""
+        return bool(self.examples) or OUT_OF_ORDER in self.total
+
     def __str__(self) -> str:
         """One line, such as ``silver.orders_decoded: 12 new rows = 11 change + 1 reject (WRONG_TYPE 1)``."""
         if OUT_OF_ORDER in self.total:

@@ -7,17 +7,29 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dlt_local.declarations.elements import Table
 from dlt_local.delta.storage import Storage, read_json, write_json
 from dlt_local.flows.outcomes import Update
-from dlt_local.graph.graph import Graph, Node
-from dlt_local.observability import graph_drawing
+from dlt_local.graph.graph import Graph
 from dlt_local.observability.event_log import KilledUpdate
-from dlt_local.observability.report import arrival, measures, notes, page
-from dlt_local.observability.report.collect import dataset_runs
+from dlt_local.observability.report import page
+from dlt_local.observability.report.collect import counted, dataset_runs
+from dlt_local.observability.report.measured_tables import MeasuredTable, measured_tables
 from dlt_local.observability.report.measures import Counts
 from dlt_local.observability.report.runs import DatasetRun, History, Run, from_json, to_json
-from dlt_local.observability.report.tallies import REJECTS, Tally, tally
+from dlt_local.observability.report.samples import Sample, newest
+from dlt_local.observability.report.source_text import source_texts
+from dlt_local.observability.report.tallies import Tally, tally
+from dlt_local.observability.shapes import Shape, shapes
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What an update found out before its report is written."""
+
+    graph: Graph
+    redact: Callable[[str], str] = str
+    samples: Mapping[str, tuple[Sample, ...]] = dataclasses.field(default_factory=dict)
+    """Dataset -> a few of its new rejects."""
 
 
 class ReportWriter:
@@ -39,12 +51,14 @@ class ReportWriter:
         self._start = time.monotonic()
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._before: Mapping[str, Counts] | None = None
+        self._tallies: tuple[Tally, ...] = ()
+        self._samples: Mapping[str, tuple[Sample, ...]] = {}
 
     def tallies(self, graph: Graph) -> tuple[Tally, ...]:
         """The rows that the update has added so far, for each table that asks for counts and has new rows."""
         # Stored at once, so that the report does not read the new files again.
         file = _history_file(self._storage)
-        history, tables = _history(file), _measured_tables(graph, self._storage)
+        history, tables = _history(file), measured_tables(graph, self._storage)
         if self._before is None:
             self._before = history.counts
         counts = _counts(tables, history.counts)
@@ -56,12 +70,21 @@ class ReportWriter:
             for name in table.asked
             if name in counts
         )
-        return tuple(each for each in found if each.new)
+        self._tallies = tuple(each for each in found if each.new)
+        with_rejects = {each.dataset for each in self._tallies if each.rejects}
+        self._samples = {
+            table.name: table.sample(self._before.get(table.name), self._redact)
+            for table in tables
+            if table.name in with_rejects
+        }
+        return self._tallies
 
     def write(self, update: Update, state: str, notices: Sequence[str]) -> None:
         """Report an update that has ended, or that is still RUNNING."""
-        datasets, shown = dataset_runs(update, self._redact), tuple(map(self._redact, notices))
-        self._write(dataclasses.replace(self._run(state), datasets=datasets, notices=shown), update.graph)
+        datasets = counted(dataset_runs(update, self._redact), self._tallies)
+        shown = tuple(map(self._redact, notices))
+        found = Found(update.graph, self._redact, self._samples)
+        self._write(dataclasses.replace(self._run(state), datasets=datasets, notices=shown), found)
 
     def write_errors(self, errors: Sequence[Exception]) -> None:
         """Report an update that failed before any dataset ran."""
@@ -71,12 +94,12 @@ class ReportWriter:
     def _run(self, state: str) -> Run:
         return Run(self._id, state, self._started, time.monotonic() - self._start)
 
-    def _write(self, run: Run, graph: Graph | None) -> None:
+    def _write(self, run: Run, found: Found | None) -> None:
         killed, self._killed = self._killed, []
-        write_report(self._storage, self._pipeline, run, killed, graph)
+        write_report(self._storage, self._pipeline, run, killed, found)
 
 
-def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run], graph: Graph | None) -> Path:
+def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run], found: Found | None) -> Path:
     """Add an update to the report.
 
     Args:
@@ -84,33 +107,43 @@ def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run
         pipeline: the pipeline's name.
         run: the current update.
         killed: updates that were killed since the last report.
-        graph: all datasets; None if the declarations have errors.
+        found: all datasets; None if the declarations have errors.
 
     Returns:
         The page.
     """
     file = _history_file(storage)
     previous = _history(file)
-    if graph is None:
+    if found is None:
         history = dataclasses.replace(previous, runs=_merge(previous.runs, killed, run))
     else:
-        tables = _measured_tables(graph, storage)
+        tables, datasets = measured_tables(found.graph, storage), shapes(found.graph)
         measured = _with_newest(run, {table.name: table for table in tables})
         history = History(
             runs=_merge(previous.runs, killed, measured),
             counts=_counts(tables, previous.counts),
-            picture=_picture(graph, measured),
+            shapes=datasets,
+            texts=source_texts((each.place for each in datasets), found.redact),
+            samples=_samples(found.samples, previous.samples, datasets),
         )
     write_json(file, to_json(history))
-    breakdowns = [_breakdown(name, counts) for name, counts in history.counts.items() if counts.rows]
-    return _write(file.with_name("index.html"), page.render(pipeline, history.runs, breakdowns, history.picture))
+    return _write(file.with_name("index.html"), page.render(pipeline, history))
 
 
-def _breakdown(name: str, counts: Counts) -> page.Breakdown:
-    if not counts.examples:
-        return page.Breakdown(name, counts.column, counts.rows)
-    rows = {f"{value}, first {counts.examples.get(value)}": number for value, number in counts.rows.items()}
-    return page.Breakdown(name, "note", rows)
+def last_shapes(storage: Storage) -> tuple[Shape, ...]:
+    """The datasets as the last update found them; empty if there was none.
+
+    Raises:
+        StorageFileDamaged: the report's store cannot be read.
+    """
+    return _history(_history_file(storage)).shapes
+
+
+def _samples(
+    found: Mapping[str, tuple[Sample, ...]], earlier: Mapping[str, tuple[Sample, ...]], datasets: Sequence[Shape]
+) -> dict[str, tuple[Sample, ...]]:
+    names = [each.name for each in datasets if each.name in found or each.name in earlier]
+    return {name: newest(found.get(name, ()), earlier.get(name, ())) for name in names}
 
 
 def _history_file(storage: Storage) -> Path:
@@ -136,73 +169,16 @@ def _write(file: Path, text: str) -> Path:
     return file
 
 
-@dataclasses.dataclass(frozen=True)
-class _Asked:
-    """What a table property asks to be counted, and how."""
-
-    what: str
-    count: measures.CountFiles | None
-    find_examples: measures.FindExamples | None
-
-
-class _MeasuredTable:
-    """A table and the measures that its properties request."""
-
-    def __init__(self, node: Node, storage: Storage) -> None:
-        assert isinstance(node.dataset, Table)
-        self.name = node.name
-        self._path = storage.table(node.dataset.name, node.dataset.private)
-        self._properties = node.dataset.table_properties
-
-    def newest(self) -> measures.Newest | None:
-        column = self._properties.get(measures.NEWEST)
-        return measures.newest(self._path, column) if column else None
-
-    @property
-    def rejected(self) -> str | None:
-        return self._properties.get(REJECTS)
-
-    @property
-    def asked(self) -> Mapping[str, _Asked]:
-        """What is counted and how, under the names of the results."""
-        asked = (
-            (self.name, measures.COUNT_BY, None, None),
-            (f"{self.name} (arrival)", arrival.ARRIVAL, arrival.out_of_order, None),
-            (f"{self.name} (notes)", notes.NOTES, notes.noted, notes.examples),
-        )
-        return {
-            name: _Asked(self._properties[asked_by], count, find_examples)
-            for name, asked_by, count, find_examples in asked
-            if asked_by in self._properties
-        }
-
-    def counts(self, previous: Mapping[str, Counts]) -> dict[str, Counts]:
-        found = {
-            name: measures.counts(self._path, asked.what, previous.get(name), asked.count, asked.find_examples)
-            for name, asked in self.asked.items()
-        }
-        return {name: counts for name, counts in found.items() if counts is not None}
-
-
-def _measured_tables(graph: Graph, storage: Storage) -> list[_MeasuredTable]:
-    return [_MeasuredTable(node, storage) for node in graph.nodes if isinstance(node.dataset, Table)]
-
-
-def _with_newest(run: Run, tables: Mapping[str, _MeasuredTable]) -> Run:
+def _with_newest(run: Run, tables: Mapping[str, MeasuredTable]) -> Run:
     return dataclasses.replace(run, datasets=tuple(_measured(each, tables.get(each.name)) for each in run.datasets))
 
 
-def _measured(dataset: DatasetRun, table: _MeasuredTable | None) -> DatasetRun:
+def _measured(dataset: DatasetRun, table: MeasuredTable | None) -> DatasetRun:
     found = table.newest() if table else None
     if found is None:
         return dataset
     return dataclasses.replace(dataset, newest=found.time.isoformat(), lag=found.lag_seconds)
 
 
-def _counts(tables: Sequence[_MeasuredTable], previous: Mapping[str, Counts]) -> dict[str, Counts]:
+def _counts(tables: Sequence[MeasuredTable], previous: Mapping[str, Counts]) -> dict[str, Counts]:
     return {name: counts for table in tables for name, counts in table.counts(previous).items()}
-
-
-def _picture(graph: Graph, run: Run) -> str:
-    results = {each.name: graph_drawing.DatasetResult(each.state, each.seconds, each.written) for each in run.datasets}
-    return graph_drawing.svg(graph, results)
