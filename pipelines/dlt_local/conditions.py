@@ -395,7 +395,7 @@ GRAPH = (
     Condition("NO_FLOW", "a streaming table has no flow that writes it", "Add an append flow or an AUTO CDC flow."),
     Condition(
         "MIXED_FLOWS",
-        "a table has both append flows and AUTO CDC flows",
+        "a table has both append flows and flows that change its rows: AUTO CDC, or an aggregation without a watermark",
         "Declare another table for the append flows.",
     ),
     Condition(
@@ -409,8 +409,14 @@ GRAPH = (
         "Read it with `spark.read`, or declare a streaming table.",
     ),
     Condition(
+        "STREAM_NOT_SUPPORTED",
+        "a streaming query sorts, joins or aggregates in a way that Spark supports for batches only",
+        "Give an aggregation or join a watermark, or read with `spark.read` in a materialized view.",
+    ),
+    Condition(
         "STREAMING_READ_OF_CHANGING_TABLE",
-        "a stream reads a table whose rows are updated: a materialized view, or a target of AUTO CDC",
+        "a stream reads a table whose rows are updated: a materialized view, a target of AUTO CDC, or an aggregation"
+        " without a watermark",
         "Read it with `spark.read.table` in a materialized view; or stream from its source.",
     ),
     Condition(

@@ -70,6 +70,7 @@ REFUSED = {
     + flow("orders", "late", 'spark.read.table("raw")'),
     "STREAMING_QUERY_FOR_MATERIALIZED_VIEW": table("orders", STREAM, "@dlt.materialized_view"),
     "STREAMING_READ_OF_CHANGING_TABLE": table("orders", 'spark.readStream.table("main.people")'),
+    "STREAM_NOT_SUPPORTED": table("orders", f'{STREAM}.orderBy("id")'),
     "SCHEMA_MISMATCH": table("orders", STREAM, '@dlt.table(schema="id INT, nam STRING")'),
     "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE": 'dlt.create_streaming_table("orders")\n\n'
     + flow("orders", "early", STREAM)

@@ -157,6 +157,18 @@ FEATURES = (
     Feature(_READING, "LIVE.name", "runs", "the same as `name`"),
     Feature(
         _READING,
+        "withWatermark, windows, dropDuplicates, joins of streams, applyInPandasWithState, transformWithState",
+        "runs",
+        "as Spark runs streams that append",
+    ),
+    Feature(
+        _READING,
+        "aggregation of a stream without a watermark",
+        "runs",
+        "each update rewrites the table with the whole result, so nothing can stream from it",
+    ),
+    Feature(
+        _READING,
         "catalog.schema.name",
         "runs",
         "the pipeline's own catalog is the storage folder, and datasets that differ only in their catalog are refused; "

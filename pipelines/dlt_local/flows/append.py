@@ -1,4 +1,4 @@
-"""Appends to a streaming table: microbatch by microbatch, or once."""
+"""Writes a streaming table: appends microbatch by microbatch, or once; rewrites it from a stream of whole results."""
 
 from pathlib import Path
 
@@ -18,12 +18,13 @@ from dlt_local.spark.tuning import tuned
 
 
 def stream(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
-    """Append what is new in the flow's stream."""
+    """Append what is new in the flow's stream, or rewrite the table where the flow has its whole result each time."""
     path = run.update.path(table.name)
+    mode = "overwrite" if run.flow.is_rewritten else "append"
     return microbatches.stream(
         run,
         lambda: _rows(run, declared),
-        lambda batch, transaction: _append(batch, table, path, transaction),
+        lambda batch, transaction: _write(batch, table, path, transaction, mode),
     )
 
 
@@ -32,7 +33,7 @@ def once(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
 
     def write() -> FlowMetrics:
         rows = tuned(_rows(run, declared))
-        return _append(rows, table, run.update.path(table.name), TransactionId(run.checkpoint.app_id(), 0))
+        return _write(rows, table, run.update.path(table.name), TransactionId(run.checkpoint.app_id(), 0), "append")
 
     return run.checkpoint.once(write)
 
@@ -42,11 +43,11 @@ def _rows(run: FlowRun, declared: QueryFlow) -> DataFrame:
     return with_types_of(evaluate(run, declared.query), run.node.schema)
 
 
-def _append(batch: DataFrame, table: Table, path: Path, transaction: TransactionId) -> FlowMetrics:
+def _write(batch: DataFrame, table: Table, path: Path, transaction: TransactionId, mode: str) -> FlowMetrics:
     before = delta_log.version(path)
     rows = expectations.checked(batch, table)
     failpoints.reach("append.before")
-    writer = rows.frame.write.format("delta").mode("append").option("mergeSchema", "true")
+    writer = rows.frame.write.format("delta").mode(mode).option("mergeSchema", "true")
     writer.options(**transaction.options).save(str(path))
     failpoints.reach("append.after")
     # Delta skips a batch that a killed update had committed; its rows are not observed, and waiting would never end.

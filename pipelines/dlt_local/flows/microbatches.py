@@ -33,7 +33,8 @@ def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> 
     """
     handler = _Handler(run, write)
     callback = Callback(handler.handle)
-    query = start(run, lambda: source().writeStream.foreachBatch(callback))
+    mode = "complete" if run.flow.is_rewritten else "append"
+    query = start(run, lambda: source().writeStream.outputMode(mode).foreachBatch(callback))
     try:
         query.awaitTermination()
     except Exception:
@@ -95,7 +96,7 @@ class _Handler:
             raise UpdateStopped(self.metrics)
         target_bytes = 0 if changes is None else delta_log.size_in_bytes(update.path(changes.target))
         for key, value in settings_for(batch, target_bytes).items():
-            # The stream has a session of its own, which ends with it.
+            # The stream has a session of its own, which ends with it. Its state has the partitions that it began with.
             batch.sparkSession.conf.set(key, value)
         with registration(update.registry), found_in_this_thread(update.session):
             metrics = self._write(batch, TransactionId(self._run.checkpoint.query_id(), batch_id))

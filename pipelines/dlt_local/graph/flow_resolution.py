@@ -15,6 +15,7 @@ from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext
 from dlt_local.graph.evaluation import EvaluatedQuery, Evaluator
 from dlt_local.graph.graph import ResolvedFlow
+from dlt_local.graph.output_modes import is_rewritten
 from dlt_local.graph.query_identity import settings_of_results
 from dlt_local.graph.query_inputs import Plan
 from dlt_local.graph.validations import check_expectations, check_streamed_from
@@ -49,6 +50,7 @@ class FlowResolver:
     def _query_flow(self, flow: QueryFlow) -> ResolvedFlow:
         query = self._evaluator.evaluate(flow)
         self._check_sources(flow, query.plan)
+        is_table = flow.target in self._context.registry.tables
         return ResolvedFlow(
             flow=flow,
             inputs=query.plan.tables,
@@ -60,6 +62,7 @@ class FlowResolver:
             earlier=query.earlier,
             files=query.plan.files,
             kafka=query.plan.kafka,
+            is_rewritten=query.frame.isStreaming and is_rewritten(flow, query.frame, is_table),
         )
 
     def _with_views(self, query: EvaluatedQuery) -> str | None:
@@ -76,6 +79,8 @@ class FlowResolver:
 
         query = self._evaluator.evaluate(QueryFlow(flow.name, flow.target, flow.location, source))
         self._check_sources(flow, query.plan)
+        if streaming:
+            is_rewritten(flow, query.frame, is_table=False)
         return self._change_flow(flow, query, auto_cdc.resolve(flow, query.frame), streaming)
 
     def _is_source_streaming(self, flow: AutoCdcFlow) -> bool:

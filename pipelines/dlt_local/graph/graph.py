@@ -48,6 +48,8 @@ class ResolvedFlow:
     """The folders whose files it streams."""
     kafka: tuple[KafkaSource, ...] = ()
     """The topics that it streams."""
+    is_rewritten: bool = False
+    """True for a stream that writes its whole result each time: an aggregation without a watermark."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,9 @@ class Node:
     @property
     def is_changed_in_place(self) -> bool:
         """True if its rows are updated or replaced, so that it cannot be the source of a stream."""
-        return self.kind == "materialized view" or any(not isinstance(f.flow, QueryFlow) for f in self.flows)
+        return self.kind == "materialized view" or any(
+            flow.is_rewritten or not isinstance(flow.flow, QueryFlow) for flow in self.flows
+        )
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,11 @@ def check_flows(table: Table, kind: str, flows: tuple[ResolvedFlow, ...]) -> Non
     if 0 < len(query_flows) < len(flows):
         message = f"{table.name} has append flows and AUTO CDC flows; a table can have only one kind"
         raise DeclarationError("MIXED_FLOWS", message, table.location, "declare another table for the append flows")
+    if len(flows) > 1 and (rewriting := next((flow for flow in flows if flow.is_rewritten), None)):
+        name = rewriting.flow.name
+        message = f"flow `{name}` rewrites {table.name}, as it aggregates without a watermark, and others append to it"
+        fix = "give the aggregation a watermark, or a table of its own"
+        raise DeclarationError("MIXED_FLOWS", message, rewriting.flow.location, fix)
     for resolved in query_flows:
         flow = resolved.flow
         is_once = isinstance(flow, QueryFlow) and flow.once
@@ -55,7 +60,11 @@ def check_streamed_from(flow: Flow, source: Node) -> None:
         DeclarationError: ``source`` is such a table.
     """
     if source.is_changed_in_place:
-        what = "a materialized view" if source.kind == "materialized view" else "the target of an AUTO CDC flow"
+        what = "the target of an AUTO CDC flow"
+        if source.kind == "materialized view":
+            what = "a materialized view"
+        elif source.flows[0].is_rewritten:
+            what = "an aggregation without a watermark"
         message = f"flow `{flow.name}` streams from {source.name}, {what}: its rows are not append-only"
         fix = f"read {source.name} with spark.read.table in a materialized view"
         raise DeclarationError("STREAMING_READ_OF_CHANGING_TABLE", message, flow.location, fix)

@@ -16,6 +16,7 @@ from dlt_local.spark.session_lookup import found_in_this_thread
 # A column of many distinct values abandons its dictionary once that is full, and looks up each value in it until then:
 # with Parquet's default of a megabyte, a third of the time of a write. A column of few values fits into this.
 _DICTIONARY = ("parquet.dictionary.page.size", str(128 * 1024))
+_STATE_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
@@ -41,6 +42,8 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
         raise SetupError("NO_DELTA_LAKE", "", message, fix)
     inherited = {k: v for k, v in base.conf.getAll.items() if k.startswith(("spark.sql.", "spark.databricks."))}
     isolated = {
+        # As Databricks' pipelines have it; transformWithState needs it. A stream with a checkpoint keeps what it has.
+        "spark.sql.streaming.stateStore.providerClass": _STATE_STORE,
         "spark.sql.warehouse.dir": str(scratch),
         # The database of global temporary views: as one of them, a view has a name under LIVE too.
         "spark.sql.globalTempDatabase": LIVE,

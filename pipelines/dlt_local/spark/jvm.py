@@ -41,6 +41,17 @@ def apply_options(session: SparkSession, builder: SparkSession.Builder) -> None:
     module.applyModifiableSettings(session._jsparkSession, dict(builder._options))
 
 
+def check_streamable(frame: DataFrame, output_mode: str) -> None:
+    """Refuse a stream that Spark cannot run in an output mode, `Append` or `Complete`.
+
+    Raises:
+        AnalysisException: it cannot, and why.
+    """
+    modes = _jvm(frame.sparkSession).org.apache.spark.sql.streaming.OutputMode
+    checker = _jvm(frame.sparkSession).org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+    checker.checkForStreaming(analyzed_plan(frame), getattr(modes, output_mode)())
+
+
 def in_cloned_session(frame: DataFrame) -> DataFrame:
     """The same query in a copy of its session, which shares the catalog but not the conf."""
     session = frame.sparkSession
