@@ -37,7 +37,7 @@ MACHINE = (
     ),
     Condition(
         "NO_PIPELINE_GIVEN",
-        "a command has neither `--source` nor a bundle",
+        "a command has neither `--source` nor a bundle nor a spark-pipeline.yml",
         "Run it in the bundle's folder, or pass `--bundle FOLDER`, or `--source 'FOLDER/**' --storage FOLDER`.",
     ),
     Condition(
@@ -85,6 +85,11 @@ BUNDLE = (
         "WRONG_SHAPE",
         "a file or variable of the bundle has a plain value where a mapping is expected",
         "Write it as the message says.",
+    ),
+    Condition(
+        "UNKNOWN_FIELD",
+        "a spark-pipeline.yml has a field that Spark does not know",
+        "Correct the name: the message has the nearest one.",
     ),
     Condition(
         "MISSING_INCLUDE",

@@ -37,7 +37,7 @@ from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.integrity import StoredTarget, check_target, faults
 from dlt_local.auto_loader import evolution
 from dlt_local.auto_loader.schema_log import FilesSchema, SchemaLog
-from dlt_local.bundle import BundleError, bundle_pipeline, read_bundle
+from dlt_local.bundle import BundleError, bundle_pipeline, read_bundle, read_spark_project
 from dlt_local.cli.main import main as engine
 from dlt_local.cli.settings import Options, settings
 from dlt_local.declarations.elements import AutoCdcFlow, QueryFlow, Sink, Table
@@ -182,6 +182,11 @@ def test_of_a_bundle(tmp_path: Path, condition: str) -> None:
     with pytest.raises(BundleError) as raised:
         bundle_pipeline(read_bundle(write_bundle(tmp_path, BUNDLES[condition])))
     check_message(condition, raised.value.faults[0], tmp_path)
+
+
+def misspelt_field(folder: Path) -> None:
+    (folder / "spark-pipeline.yml").write_text("name: shop\nstorge: file:///tmp/shop\n")
+    read_spark_project(folder)
 
 
 def unknown_target(folder: Path) -> None:
@@ -463,6 +468,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "UNKNOWN_DATASET": selected(GRAPH, rebuild=("ordrs",)),
     "UNKNOWN_TABLE": lambda folder: LocalPipeline("shop", [], folder).table("gold.orders"),
     "UNKNOWN_TARGET": unknown_target,
+    "UNKNOWN_FIELD": misspelt_field,
     "UNKNOWN_PIPELINE": unknown_pipeline,
     "NO_SOURCE_FILES": no_source_files,
     "NO_TABLES_IN_PIPELINE": no_tables,

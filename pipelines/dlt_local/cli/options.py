@@ -72,6 +72,12 @@ _PIPELINE = (
         "--target",
         help="Target of the bundle; by default the one named `local`, if any, else its default target.",
     ),
+    click.option(
+        "--spec",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A spark-pipeline.yml of open-source Spark, or its folder, that provides these settings.",
+    ),
     click.option("--pipeline", help="Key of the bundle's pipeline; needed only if it has several."),
     click.option(
         "--var",
@@ -126,6 +132,9 @@ def pipeline_options(function: Command) -> Command:
     @click.option("--traceback", is_flag=True, help="Show the Python traceback of an error.")
     @functools.wraps(function)
     def command(traceback: bool, **values: Any) -> None:
+        if values["spec"] is not None and (values["bundle"] or values["target"] or values["pipeline"]):
+            message = "--spec and --bundle describe a pipeline each: give one of them"
+            raise click.UsageError(message)
         with plain_errors(traceback):
             function(**_collected(values, Options, "options"))
 

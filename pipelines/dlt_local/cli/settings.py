@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlt_local.bundle import BundlePipeline, bundle_pipeline, read_bundle
+from dlt_local.bundle import BundlePipeline, bundle_pipeline, read_bundle, read_spark_project
 from dlt_local.bundle.load import FILE_NAMES
+from dlt_local.bundle.spark_project import SPEC_NAMES
 from dlt_local.errors import SetupError
 from dlt_local.observability.progress import Progress
 from dlt_local.updates.pipeline import LocalPipeline
@@ -29,6 +30,7 @@ class Options:
     bundle: Path | None = None
     target: str | None = None
     pipeline: str | None = None
+    spec: Path | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     path_map: Mapping[str, str] = field(default_factory=dict)
 
@@ -104,13 +106,15 @@ class Settings:
 def settings(options: Options, needs_sources: bool = True) -> Settings:
     """Combine the options with the bundle's settings.
 
-    A bundle is read if an option refers to one, or if the sources (without ``needs_sources``: the storage) are not
-    given as options; by default it is the bundle in the working directory.
+    A bundle, or a spark-pipeline.yml, is read if an option refers to one, or if the sources (without ``needs_sources``:
+    the storage) are not given as options; by default it is the one in the working directory.
 
     Raises:
         BundleError: the bundle has errors.
         SettingMissing: neither options nor a bundle describe the pipeline.
     """
+    if options.spec is not None:
+        return _over_bundle(options, read_spark_project(options.spec))
     if options.needs_bundle or not (options.sources if needs_sources else options.storage):
         return _over_bundle(options, _pipeline_of_bundle(options))
     return Settings(
@@ -128,6 +132,8 @@ def settings(options: Options, needs_sources: bool = True) -> Settings:
 def _pipeline_of_bundle(options: Options) -> BundlePipeline:
     folder = options.bundle or Path()
     if not options.needs_bundle and not any((folder / name).is_file() for name in FILE_NAMES):
+        if any((folder / name).is_file() for name in SPEC_NAMES):
+            return read_spark_project(folder)
         fix = "pass --source and --storage, or --bundle with a folder that has a databricks.yml"
         raise SettingMissing("NO_PIPELINE_GIVEN", "", "no pipeline is given", fix)
     return bundle_pipeline(read_bundle(folder, options.target, options.variables), options.pipeline)
