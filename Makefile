@@ -1,6 +1,6 @@
 # Every target runs the setup that it needs; tools/setup.sh returns at once if there is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check bundle test-bundle test-runtimes graph shell format clean
+.PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check bundle test-bundle test-runtimes projects graph shell format clean
 python := .venv/bin/python
 TARGET ?= dev
 
@@ -43,6 +43,9 @@ test-bundle: setup ## Real `databricks bundle validate` and `deploy` of each tar
 test-runtimes: setup ## Shipped code on Spark 4.0 and 4.1, classic and Connect; the graph by open-source spark-pipelines
 	$(python) -m tools.runtimes
 	$(python) -m pytest -m runtimes tests/runtimes
+
+projects: setup ## Run the projects of tests/projects, written as others write them, and print a table
+	@$(python) -m tests.projects
 
 bench: setup ## Run all benchmarks and write docs/performance.md
 	$(python) -m tests.benchmarks $(ARGS)

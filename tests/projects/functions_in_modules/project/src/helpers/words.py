@@ -1,0 +1,2 @@
+def first_word(text):
+    return text.split()[0] if text else None

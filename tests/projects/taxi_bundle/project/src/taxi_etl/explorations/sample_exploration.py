@@ -1,0 +1,2 @@
+# Databricks notebook source
+display(spark.sql("SELECT * FROM main.taxi.sample_zones"))
