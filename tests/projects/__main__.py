@@ -40,8 +40,8 @@ def _run(project: Project) -> tuple[str, list[str]]:
         last = project.pipeline.run()
     except LocalPipelineError as error:
         return "FAILED", [*faults, str(error)]
-    wrote = sum(metrics.num_output_rows for each in last.datasets for metrics in each.flows.values())
-    return (f"{wrote} rows written" if wrote else "nothing to do"), faults
+    wrote = project.rows_streamed(last)
+    return (f"{wrote} rows streamed" if wrote else "idle"), faults
 
 
 if __name__ == "__main__":

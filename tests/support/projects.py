@@ -80,6 +80,11 @@ class Project:
             if have != want:
                 yield f"{name}\n  has      {have}\n  expected {want}"
 
+    def rows_streamed(self, update: Update) -> int:
+        """The rows that an update wrote into streaming tables; a view of outside tables is computed each time."""
+        streaming = [each for each in update.datasets if each.kind == "streaming table"]
+        return sum(metrics.num_output_rows for each in streaming for metrics in each.flows.values())
+
     def _pipeline(self, spark: SparkSession | None) -> LocalPipeline:
         case = self.case
         for place in ("landing", *case.map.values()):

@@ -127,6 +127,9 @@ class PipelineModules:
                 sys.modules[name] = before.modules[name]
             else:
                 sys.modules.pop(name, None)
+        added = [Path(path) for path in sys.path if path not in before.path]
+        # Source files add paths once, while they load; queries and workers need them later.
+        self._paths = tuple(dict.fromkeys((*self._paths, *added)))
         sys.path[:] = before.path
         if before.pipelines is _MISSING:
             del pyspark.pipelines  # type: ignore[attr-defined]

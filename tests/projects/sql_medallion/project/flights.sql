@@ -5,7 +5,7 @@ CREATE OR REFRESH STREAMING LIVE TABLE flights_bronze (
 COMMENT "Flights as delivered"
 TBLPROPERTIES ("quality" = "bronze", "pipelines.reset.allowed" = "true")
 AS SELECT *, _metadata.file_name AS file
-FROM cloud_files("${landing}/flights", "json", map("schema", "flight STRING, origin STRING, minutes_late INT"));
+FROM cloud_files("${landing}/flights", "json", map("rescuedDataColumn", "_rescued_data", "schema", "flight STRING, origin STRING, minutes_late INT"));
 
 -- COMMAND ----------
 
