@@ -1,5 +1,6 @@
 """The row of a change: the source of its values, its key and its unknown fields."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +13,7 @@ from tests.support.records import Record, Topic, frame
 from tests.support.tables import CONNECTOR, column, table
 
 from cdc import changes, decode, rejects
+from cdc.spec.model import ConnectorSpec
 
 ORDERS = table({"id": "int not null", "customer": "nvarchar(20)", "total": "decimal(18,2)"})
 orders = Topic(ORDERS.topic)
@@ -50,10 +52,52 @@ def test_the_order_of_fields_does_not_matter(spark: SparkSession, row: dict[str,
     assert sorted(found._unknown or {}) == sorted(set(row) - {"id", "customer", "total"})
 
 
+EXACT = replace(CONNECTOR, decimal_format="numeric")
+
+
+@pytest.mark.parametrize(
+    ("type_", "number"),
+    [
+        ("decimal(18,2)", "1.10"),
+        ("decimal(38,18)", "-12345678901234567890.123456789012345678"),
+        ("decimal(38,18)", "1.23456789012E-7"),
+        ("decimal(38,18)", "-0.5e1"),
+        ("decimal(38,0)", "0"),
+        ("decimal(38,0)", "9" * 38),
+        ("decimal(38,30)", "0.100000000000000000001234"),
+        ("decimal(38,30)", "1.234567890123456789012E-7"),
+    ],
+)
+def test_a_decimal_that_is_a_number_of_json_keeps_every_digit(spark: SparkSession, type_: str, number: str) -> None:
+    spec = table({"id": f"{type_} not null", "note": "nvarchar(99)", "total": type_}, connector=EXACT)
+    note = 'as "id":1.10, \\" [2.50] \\ -7'
+    text = f'{{"id":{number},"note":{json.dumps(note)},"total":{number}}}'
+    envelope = orders.create(id=0).value_bytes or b""
+    delete = orders.delete(id=0)
+    records = [
+        orders.create(id=0).with_text(envelope.replace(b'"after":{"id":0}', b'"after":' + text.encode())),
+        delete.with_value(before=None).with_key_text(f'{{"id":{number}}}'),
+    ]
+    created, deleted = decoded(spark, records, spec)
+    assert (created.id, created.note, created.total) == (Decimal(number), note, Decimal(number))
+    assert deleted.id == Decimal(number)
+
+
+def test_a_decimal_with_more_digits_than_its_type_is_rejected_with_all_of_them(spark: SparkSession) -> None:
+    spec = table({"id": "int not null", "total": "decimal(18,2)"}, connector=EXACT)
+    text = (orders.create(id=1, total=0).value_bytes or b"").replace(b'"total":0', b'"total":1.2000000000000000000003')
+    (found,) = rejects(decode(frame(spark, [orders.create(id=1).with_text(text)]), spec), spec).collect()
+    assert "1.2000000000000000000003" in found.message
+    assert found.value == text
+
+
+@pytest.mark.parametrize("connector", [CONNECTOR, EXACT], ids=["base64", "numeric"])
 @pytest.mark.parametrize("fields", [("id", "customer"), ("customer", "id")], ids=["as in the spec", "another order"])
-def test_a_value_of_more_than_20_million_characters_is_decoded(spark: SparkSession, fields: tuple[str, ...]) -> None:
-    spec = table({"id": "int not null", "customer": "nvarchar(max)"})
-    row = {"id": 1, "customer": "x" * 21_000_000}
+def test_a_value_of_more_than_20_million_characters_is_decoded(
+    spark: SparkSession, fields: tuple[str, ...], connector: ConnectorSpec
+) -> None:
+    spec = table({"id": "int not null", "customer": "nvarchar(max)"}, connector=connector)
+    row = {"id": 1, "customer": 'x1"' * 7_000_000}
     (found,) = decoded(spark, [orders.create(**{name: row[name] for name in fields})], spec)
     assert (found.id, len(found.customer)) == (1, 21_000_000)
 

@@ -44,6 +44,8 @@ def key_texts(table: TableSpec, texts: Column, before: Column, record_key: Colum
     (``message.key.columns``), not JSON, or null. Where both have a value they agree.
     """
     columns = key_columns(table)
+    if table.connector.decimal_format == "numeric":
+        record_key = json_texts.with_exact_numbers(record_key)
     from_key = json_texts.key_texts(record_key, tuple(column.name for column in columns))
 
     def text(column: ColumnSpec) -> Column:

@@ -15,6 +15,13 @@ PAYLOAD = "payload"
 ANY_LENGTH = {"maxStringLen": str(2**31 - 1)}
 """Option of the JSON reader, which by default refuses a text of 20 million characters and more."""
 
+# From where the last match ended: all up to the next number, texts as a whole, then the number. Possessive, because a
+# loop that may give back what it took is a recursion of Java's, and a long text would overflow its stack.
+_UP_TO_NUMBER = (
+    r'\G((?:[^"\d-]++|-(?!\d)|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+)'
+    r"(-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?\d++)?+)"
+)
+
 _OBJECT, _DAMAGED = "object", "_damaged"
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _DAMAGED, "allowSingleQuotes": "false", **ANY_LENGTH}
 
@@ -39,6 +46,15 @@ def content(parsed: Column) -> Column:
     Row(op='c')
     """
     return parsed.getField(_OBJECT)
+
+
+def with_exact_numbers(value: Column) -> Column:
+    """JSON with each of its numbers as a text: from_json reads a number with a fraction as a double, whatever it wants.
+
+    >>> evaluate(with_exact_numbers(F.lit('{"a":1.10,"b 2":[-1E-8,"c:3"],"d":null}')))
+    '{"a":"1.10","b 2":["-1E-8","c:3"],"d":null}'
+    """
+    return F.regexp_replace(value.cast("string"), _UP_TO_NUMBER, '$1"$2"')
 
 
 def is_damaged(parsed: Column, value: Column) -> Column:
