@@ -147,3 +147,14 @@ def test_a_folder_without_databricks_yml_is_no_bundle(tmp_path: Path) -> None:
 def test_a_value_for_an_unknown_variable_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="there is no variable `sourc`"):
         read(tmp_path, SMALLEST + "variables: {source: {default: x}}", sourc="kafka")
+
+
+@pytest.mark.parametrize(
+    "declared", ["python:\n  resources: ['resources:load']", "experimental: {python: {resources: [a:b]}}"]
+)
+def test_pipelines_that_are_declared_in_python_are_not_read(tmp_path: Path, declared: str) -> None:
+    write_bundle(tmp_path, {"databricks.yml": f"{HEAD}{declared}\n"})
+    with pytest.raises(
+        BundleError, match=r"has no pipeline in YAML; those that it declares in Python(.|\n)*--output json"
+    ):
+        bundle_pipeline(read_bundle(tmp_path))

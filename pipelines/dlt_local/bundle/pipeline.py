@@ -11,6 +11,7 @@ from dlt_local.errors import DeclarationError, did_you_mean
 
 _NOTEBOOKS = ("", ".py", ".ipynb", ".sql")
 """What a notebook's file may end in, after its path."""
+_IN_PYTHON = (("python", "resources"), ("experimental", "python", "resources"))
 _NOT_RUN_HERE = {
     "jar": "leave it out of the target that you run locally",
     "maven": "leave it out of the target that you run locally",
@@ -60,6 +61,11 @@ def _chosen(bundle: Bundle, key: str | None) -> tuple[str, Value]:
     if key is None:
         message = f"the bundle has {len(pipelines)} pipelines" if pipelines else "the bundle has no pipeline"
         fix = f"choose one with --pipeline: {known}" if pipelines else "declare one under `resources.pipelines`"
+        if not pipelines and any(bundle.root.find(*place) for place in _IN_PYTHON):
+            message += " in YAML; those that it declares in Python only Databricks' own command line can read"
+            fix = (
+                "copy what `databricks bundle validate --output json` shows under resources.pipelines into a YAML file"
+            )
         raise BundleError([DeclarationError("NO_PIPELINE", message, bundle.root.location, fix)])
     message = f"there is no pipeline `{key}`{did_you_mean(key, pipelines)}"
     raise BundleError([DeclarationError("UNKNOWN_PIPELINE", message, bundle.root.location, f"the bundle has: {known}")])
