@@ -399,6 +399,11 @@ GRAPH = (
     ),
     Condition("NO_FLOW", "a streaming table has no flow that writes it", "Add an append flow or an AUTO CDC flow."),
     Condition(
+        "TRIGGER_INTERVAL_NOT_VALID",
+        "`pipelines.trigger.interval` is not a duration",
+        "Write it like `10 seconds` or `2 minutes`.",
+    ),
+    Condition(
         "MIXED_FLOWS",
         "a table has both append flows and flows that change its rows: AUTO CDC, or an aggregation without a watermark",
         "Declare another table for the append flows.",

@@ -74,6 +74,7 @@ from dlt_local.updates import expiry, moved_tables, row_definitions
 from dlt_local.updates.declaration_changes import check_partitioning
 from dlt_local.updates.doctor import findings
 from dlt_local.updates.selection import Selection
+from dlt_local.updates.trigger_intervals import intervals
 
 HERE = SourceLocation("tables.py", 7)
 
@@ -506,6 +507,7 @@ RAISED: Mapping[str, Callable[[Path], object]] = {
     "SCHEMA_CHANGED": schema_changed,
     "SOURCE_REPLACED": raising(continuity.source_replaced("silver.orders", REPLACED)),
     "SOURCE_NOT_BUILT": lambda _: continuity.check_sources("gold.orders", ["bronze.orders", "silver.orders"]),
+    "TRIGGER_INTERVAL_NOT_VALID": lambda _: intervals([NODE], {"pipelines.trigger.interval": "soon"}),
     "SOURCE_NOT_UPDATED": lambda _: continuity.check_columns("gold.orders", {"silver.orders": ["note", "tier"]}),
     "ROWS_EXPIRED": raising(expiry.rows_expired(NODE, TableName("raw", "orders"), "2026-11-22T04:05:06+00:00")),
     "RESET_NOT_ALLOWED": selected(Graph((forbidden("bronze.orders"),), ()), full_refresh=("bronze.orders",)),

@@ -5,7 +5,8 @@ from tests.unit.test_cli_drawing import node
 from dlt_local.errors import ExpectationFailed, FlowError, LocalPipelineError, StorageAltered
 from dlt_local.flows.outcomes import DatasetUpdate, Update
 from dlt_local.graph.graph import Graph
-from dlt_local.updates.continuous import Retries, is_permanent, without_resting
+from dlt_local.updates.continuous import LeftOut, Retries, is_permanent, nodes_of_round
+from dlt_local.updates.trigger_intervals import Pace
 
 NODES = (
     node("raw.a", "streaming table"),
@@ -50,9 +51,25 @@ def test_each_failure_in_a_row_doubles_the_pause_of_its_table_alone() -> None:
 
 
 def test_what_reads_from_a_resting_table_rests_too() -> None:
-    assert [each.name for each in without_resting(NODES, frozenset({"raw.a"}))] == ["raw.b"]
-    assert [each.name for each in without_resting(NODES, frozenset({"raw.b"}))] == ["raw.a", "gold.a"]
-    assert without_resting(NODES, frozenset()) == NODES
+    assert [each.name for each in nodes_of_round(NODES, LeftOut(frozenset({"raw.a"})))] == ["raw.b"]
+    assert [each.name for each in nodes_of_round(NODES, LeftOut(frozenset({"raw.b"})))] == ["raw.a", "gold.a"]
+    assert nodes_of_round(NODES, LeftOut()) == NODES
+
+
+def test_a_table_waits_for_its_interval_alone() -> None:
+    clock = Clock()
+    pace = Pace({"raw.a": 60.0}, clock)
+    assert pace.waiting() == frozenset()
+    pace.started(["raw.a", "raw.b"])
+    clock.now = 59.0
+    assert [each.name for each in nodes_of_round(NODES, LeftOut(waiting=pace.waiting()))] == [
+        "raw.b",
+        "gold.a",
+        "gold.both",
+    ]
+    pace.started(["raw.b"])
+    clock.now = 60.0
+    assert pace.waiting() == frozenset()
 
 
 def test_a_round_that_leaves_datasets_out_keeps_what_they_did() -> None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,13 @@ import click
 from dlt_local.cli import output
 from dlt_local.cli.errors import plain_errors
 from dlt_local.cli.settings import Mode, Options
+from dlt_local.updates import trigger_intervals
 from dlt_local.updates.selection import Selection
 
 Command = Callable[..., None]
 _Option = Callable[[Command], Command]
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?)?")
 
 
 def _pairs(context: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -36,11 +35,11 @@ def _names(context: click.Context, option: click.Parameter, values: Sequence[str
 
 def seconds(context: click.Context, option: click.Parameter, value: str) -> float:
     """Parse a duration such as `10 seconds`; a bare number is seconds."""
-    match = _DURATION.fullmatch(value.strip().lower())
-    if match is None:
+    found = trigger_intervals.seconds(value)
+    if found is None:
         message = f"`{value}` is not a duration; write it like `10 seconds` or `2 minutes`"
         raise click.BadParameter(message, context, option)
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[(match[2] or "s")[0]]
+    return found
 
 
 _PIPELINE = (

@@ -142,8 +142,8 @@ FEATURES = (
     Feature(
         _PROPERTIES,
         "pipelines.trigger.interval",
-        "accepted",
-        "`run --continuous --trigger-interval` applies to all tables",
+        "runs",
+        "of a table, or of the pipeline's configuration for all; in continuous mode, as on Databricks",
     ),
     Feature(
         _PROPERTIES, "delta.*", "runs", "the properties of open-source Delta, which refuses those it does not know"

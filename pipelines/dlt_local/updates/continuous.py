@@ -13,6 +13,7 @@ from dlt_local.errors import FlowError
 from dlt_local.flows.outcomes import FlowMetrics, Update
 from dlt_local.graph.graph import Graph, Node
 from dlt_local.observability.progress import Progress
+from dlt_local.updates.trigger_intervals import Pace
 
 _MAX_PAUSE = 60.0
 """Upper limit in seconds of a table's pause between retries."""
@@ -26,6 +27,16 @@ class ContinuousMode:
     """Set by the user to end the update."""
     trigger_interval: float
     """Minimum seconds from the start of one round to the start of the next."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The datasets that a round leaves out."""
+
+    resting: frozenset[str] = frozenset()
+    """They have failed, and run again later: what reads from them is left out too."""
+    waiting: frozenset[str] = frozenset()
+    """Their trigger interval has not ended."""
 
 
 class CumulativeProgress:
@@ -93,29 +104,31 @@ class Retries:
         return pauses
 
 
-def without_resting(nodes: Sequence[Node], resting: frozenset[str]) -> tuple[Node, ...]:
-    """The datasets of a round: all but those that rest, and those that read from one that rests."""
-    left_out = set(resting)
+def nodes_of_round(nodes: Sequence[Node], left_out: LeftOut) -> tuple[Node, ...]:
+    """The datasets of a round: all but those that rest or wait, and those that read from one that rests."""
+    resting = set(left_out.resting)
     kept = []
     for node in nodes:
-        if node.name in left_out or any(str(name) in left_out for name in node.inputs):
-            left_out.add(node.name)
-        else:
+        if node.name in resting or any(str(name) in resting for name in node.inputs):
+            resting.add(node.name)
+        elif node.name not in left_out.waiting:
             kept.append(node)
     return tuple(kept)
 
 
 def run_rounds(
-    run_round: Callable[[int, frozenset[str]], Update],
+    run_round: Callable[[int, LeftOut], Update],
     mode: ContinuousMode,
+    pace: Pace,
     on_retry: Callable[[Exception, float], None],
     on_written: Callable[[Update], None],
 ) -> Update:
     """Run rounds until the user stops the update or a permanent error ends it.
 
     Args:
-        run_round: runs one round, given its number from 0 and the datasets that rest.
+        run_round: runs one round, given its number from 0 and the datasets that it leaves out.
         mode: when to stop, and how often to run.
+        pace: the tables that run less often.
         on_retry: called with each error of a round and the seconds until its dataset runs again.
         on_written: called with the sum of all rounds, after each round that wrote something.
 
@@ -126,7 +139,7 @@ def run_rounds(
     retries = Retries(mode.trigger_interval)
     for number in itertools.count():
         started = time.monotonic()
-        update = run_round(number, retries.resting())
+        update = run_round(number, LeftOut(retries.resting(), pace.waiting()))
         total = update if total is None else total.followed_by(update)
         if any(is_permanent(error) for error in update.errors):
             return total

@@ -25,13 +25,14 @@ from dlt_local.observability.report.tallies import Tally, TooManyRejects
 from dlt_local.observability.update_events import UpdateEvents
 from dlt_local.spark import jvm
 from dlt_local.updates import accounts, continuous, expiry, scheduler, stored_tables, table_maintenance
-from dlt_local.updates.continuous import ContinuousMode, CumulativeProgress
+from dlt_local.updates.continuous import ContinuousMode, CumulativeProgress, LeftOut
 from dlt_local.updates.declaration_changes import changed_queries, refusals
 from dlt_local.updates.definition import PipelineDefinition
 from dlt_local.updates.notices import Notices
 from dlt_local.updates.resolution import ResolvedPipeline, Sessions, resolved
 from dlt_local.updates.round_recorder import RoundRecorder
 from dlt_local.updates.selection import SelectedDatasets, Selection
+from dlt_local.updates.trigger_intervals import Pace, intervals
 
 _PUBLISH_INTERVAL = 30.0
 """Seconds after which a continuous update publishes its events and its report again."""
@@ -178,17 +179,21 @@ class UpdateRun:
 
         execution = scheduler.Execution(run_dataset, self._pipeline.parallelism, self._should_stop)
 
-        def run_round(number: int, resting: frozenset[str] = frozenset()) -> Update:
+        pace = Pace({} if self._mode is None else intervals(nodes, self._pipeline.configuration))
+
+        def run_round(number: int, left_out: LeftOut) -> Update:
+            in_round = continuous.nodes_of_round(nodes, left_out)
+            pace.started([node.name for node in in_round])
             progress.next_round()
             current.catalog.renew_views()
             recorder = RoundRecorder(progress, self._events, records_idle=number == 0)
-            outcomes = scheduler.run_all(continuous.without_resting(nodes, resting), execution, recorder)
+            outcomes = scheduler.run_all(in_round, execution, recorder)
             failed = any(outcome.state == "FAILED" for outcome in outcomes)
             return Update(self._id, "FAILED" if failed else "COMPLETED", outcomes, current.graph)
 
         if self._mode is None:
-            return run_round(0)
-        return continuous.run_rounds(run_round, self._mode, self._on_retry, self._on_written)
+            return run_round(0, LeftOut())
+        return continuous.run_rounds(run_round, self._mode, pace, self._on_retry, self._on_written)
 
     def _accounted(self, update: Update) -> Update:
         """The update, FAILED if it added too many rejects, after reporting what became of the rows."""
