@@ -202,10 +202,13 @@ def test_csv_columns_are_found_by_the_header_of_each_file(spark: SparkSession, t
 
 
 def test_other_formats_and_the_choice_of_files(spark: SparkSession, tmp_path: Path) -> None:
-    parquet = {"cloudFiles__schemaEvolutionMode": "rescue"}
+    own_schema = ("parquet", "avro")
+    rescue = {"cloudFiles__schemaEvolutionMode": "rescue"}
     source = (
-        table("stored", read("parquet", "stored", **parquet))
-        + table("grown", read("parquet", "stored"))
+        "".join(
+            table(f"{each}_stored", read(each, each, **rescue)) + table(f"{each}_grown", read(each, each))
+            for each in own_schema
+        )
         + table(
             "lines",
             read("text", "lines", cloudFiles__includeExistingFiles="false", cloudFiles__useNotifications="true"),
@@ -215,11 +218,13 @@ def test_other_formats_and_the_choice_of_files(spark: SparkSession, tmp_path: Pa
     landing = Landing(tmp_path, spark, source)
 
     def store(number: int, columns: str) -> None:
-        scratch = tmp_path / "scratch"
-        spark.range(1).selectExpr(*columns.split(";")).coalesce(1).write.mode("overwrite").parquet(str(scratch))
-        (part,) = scratch.glob("part-*.parquet")
-        (landing.raw / "stored").mkdir(exist_ok=True)
-        shutil.move(part, landing.raw / "stored" / f"{number}.parquet")
+        for each in own_schema:
+            scratch = tmp_path / "scratch"
+            rows = spark.range(1).selectExpr(*columns.split(";")).coalesce(1)
+            rows.write.format(each).mode("overwrite").save(str(scratch))
+            (part,) = scratch.glob(f"part-*.{each}")
+            (landing.raw / each).mkdir(exist_ok=True)
+            shutil.move(part, landing.raw / each / f"{number}.{each}")
 
     store(1, "1 AS id;'a' AS name")
     landing.put("lines/day=1/old.txt", "old")
@@ -229,11 +234,12 @@ def test_other_formats_and_the_choice_of_files(spark: SparkSession, tmp_path: Pa
     store(2, "'b' AS name;2 AS id;named_struct('x', 1.50D) AS deep")
     landing.put("lines/day=2/new.txt", "new")
     assert set(landing.states().values()) == {"COMPLETED", "IDLE"}
-    assert [(*row[:2], rescued(row[2])) for row in landing.rows("stored")] == [
-        (1, "a", None),
-        (2, "b", {"deep": {"x": Decimal("1.5")}, "_file_path": "2.parquet"}),
-    ]
-    assert landing.rows("grown", "id", "deep.x") == [(1, None), (2, 1.5)]
+    for each in own_schema:
+        assert [(*row[:2], rescued(row[2])) for row in landing.rows(f"{each}_stored")] == [
+            (1, "a", None),
+            (2, "b", {"deep": {"x": Decimal("1.5")}, "_file_path": f"2.{each}"}),
+        ]
+        assert landing.rows(f"{each}_grown", "id", "deep.x") == [(1, None), (2, 1.5)]
     assert landing.rows("lines") == [("new", "2")]
     landing.pipeline.run(full_refresh=["lines"])
     assert landing.rows("lines") == []

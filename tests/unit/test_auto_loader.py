@@ -1,6 +1,7 @@
 """Auto Loader without Spark: its options, its paths, the log of schemas, and the calls in SQL."""
 
 import doctest
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -8,7 +9,7 @@ from typing import cast
 import pytest
 from pyspark.sql.types import ArrayType, LongType, MapType, StringType, StructField, StructType
 
-from dlt_local.auto_loader import hints, inference, listing, loader, option_names, table_functions
+from dlt_local.auto_loader import avro_header, hints, inference, listing, loader, option_names, table_functions
 from dlt_local.auto_loader.options import BadOptions, ReadOptions, parse
 from dlt_local.auto_loader.rows import ARRIVED_MEANWHILE
 from dlt_local.auto_loader.schema_log import FilesSchema, SchemaLog
@@ -75,7 +76,7 @@ def test_all_faults_are_reported_at_once_with_near_matches() -> None:
         "multiline_": "true",
     }
     assert faults(given) == [
-        "cloudFiles.format=jsn cannot be read (did you mean `json`?): the formats are json, csv, parquet, text,"
+        "cloudFiles.format=jsn cannot be read (did you mean `json`?): the formats are json, csv, parquet, avro, text,"
         " binaryFile",
         "cloudFiles.schemaEvolutionMode=addNewColumn is not known (did you mean `addNewColumns`?): the values are"
         " addNewColumns, rescue, failOnNewColumns, none",
@@ -252,6 +253,24 @@ def test_every_option_is_on_the_page() -> None:
     assert sorted(name for name in names if f"`{name}`" not in page.lower()) == []
     reasons = {*option_names.NO_EFFECT.values(), *option_names.REFUSED.values(), *option_names.REFUSED_FORMATS.values()}
     assert sorted(reason for reason in reasons if f"| {reason} |" not in page) == []
+
+
+def test_the_columns_of_an_avro_file_are_in_its_header(tmp_path: Path) -> None:
+    schema = json.dumps({"type": "record", "name": "r", "fields": [{"name": f"c{n}", "type": "int"} for n in range(9)]})
+
+    def number(value: int) -> bytes:
+        value = value << 1 if value >= 0 else (-value << 1) - 1
+        return (bytes([value & 0x7F | 0x80]) if value > 0x7F else b"") + bytes([value >> 7 if value > 0x7F else value])
+
+    def text(value: str) -> bytes:
+        return number(len(value)) + value.encode()
+
+    entries = text("avro.codec") + text("null") + text("avro.schema") + text(schema)
+    for name, block in {"a": number(2) + entries, "b": number(-2) + number(len(entries)) + entries}.items():
+        (tmp_path / name).write_bytes(b"Obj\x01" + block + number(0) + b"sync")
+        assert avro_header.column_names(str(tmp_path / name)) == tuple(f"c{n}" for n in range(9))
+    (tmp_path / "c").write_text("{}")
+    assert avro_header.column_names(str(tmp_path / "c")) is None
 
 
 @pytest.mark.parametrize("module", [paths, listing, loader, inference, table_functions])

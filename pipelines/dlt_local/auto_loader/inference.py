@@ -142,6 +142,8 @@ def _data(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> 
         return _json(session, options, paths)
     if options.format == "csv":
         return _csv(session, options, paths)
+    if options.format == "avro":
+        return _avro(session, options, paths)
     reader = DataFrameReader(session).format("parquet").option("mergeSchema", "true")
     return _nullable(listing.exact(reader, paths))
 
@@ -170,6 +172,14 @@ def _csv(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> S
         for field in _nullable(listing.exact(reader, group.files)).fields:
             known = found.setdefault(field.name.lower(), field)
             found[field.name.lower()] = StructField(known.name, _wider(known.dataType, field.dataType))
+    return StructType(list(found.values()))
+
+
+def _avro(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> StructType:
+    found: dict[str, StructField] = {}
+    for group in listing.groups(session, options, paths):
+        for field in _nullable(listing.exact(DataFrameReader(session).format("avro"), group.files[:1])).fields:
+            found.setdefault(field.name.lower(), field)
     return StructType(list(found.values()))
 
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow.parquet
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
+from dlt_local.auto_loader import avro_header
 from dlt_local.auto_loader.options import ReadOptions
 
 # Spark would take `[` or `*` in a file's name for a pattern.
@@ -43,11 +44,17 @@ def exact(reader: DataFrameReader, paths: Iterable[str]) -> DataFrame:
 
 
 def groups(session: SparkSession, options: ReadOptions, paths: Sequence[str]) -> list[FileGroup]:
-    """CSV files by their header, Parquet files by the names in their footers; largest group first."""
+    """CSV files by their header, Parquet and Avro files by the names in their own schemas; largest group first."""
     found: dict[bytes | tuple[str, ...], list[str]] = {}
     for path in paths:
         key: bytes | tuple[str, ...] | None
-        key = _first_line(path, options) if options.format == "csv" else _parquet_names(path)
+        match options.format:
+            case "csv":
+                key = _first_line(path, options)
+            case "avro":
+                key = avro_header.column_names(path)
+            case _:
+                key = _parquet_names(path)
         if key is not None:
             found.setdefault(key, []).append(path)
     largest_first = sorted(found.items(), key=lambda item: -len(item[1]))

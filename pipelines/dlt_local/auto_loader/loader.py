@@ -24,6 +24,8 @@ from dlt_local.errors import DeclarationError, FlowError, SourceLocation
 
 ANY = ReadOptions("text")
 """Options that leave no file out."""
+_WITH_SCHEMA = ("parquet", "avro")
+"""The formats whose files each have a schema of their own."""
 _FORMATS = {
     **{".json": "json", ".jsonl": "json", ".ndjson": "json", ".csv": "csv", ".parquet": "parquet"},
     **{".txt": "text", ".log": "text", ".avro": "avro", ".orc": "orc", ".xml": "xml"},
@@ -206,8 +208,8 @@ class AutoLoader:
         return tuple(listing.groups(self._session, read.options, paths)) if _is_grouped(read) else ()
 
     def _extra(self, read: Read, paths: Sequence[str]) -> StructType:
-        """The columns of Parquet files that are not in the schema, if they are to be rescued."""
-        if read.options.format != "parquet" or read.rescued is None or not csv_rows.unknown_columns(read):
+        """The columns of Parquet and Avro files that are not in the schema, if they are to be rescued."""
+        if read.options.format not in _WITH_SCHEMA or read.rescued is None or not csv_rows.unknown_columns(read):
             return StructType()
         found = inference.infer(self._session, read.folder, read.options, paths)
         return StructType([f for f in found.data.fields if f.name.lower() not in read.known_names])
@@ -232,7 +234,7 @@ class AutoLoader:
 
 def _is_grouped(read: Read) -> bool:
     """True if the columns of each file have to be known before it is read."""
-    return read.options.format == "parquet" or inference.has_header(read.options, read.is_inferred)
+    return read.options.format in _WITH_SCHEMA or inference.has_header(read.options, read.is_inferred)
 
 
 def _ending(path: str) -> str | None:

@@ -3,10 +3,9 @@
 From https://docs.databricks.com/ingestion/cloud-object-storage/auto-loader/options.html
 """
 
-FORMATS = {each.lower(): each for each in ("json", "csv", "parquet", "text", "binaryFile")}
+FORMATS = {each.lower(): each for each in ("json", "csv", "parquet", "avro", "text", "binaryFile")}
 """The formats that are read, by their names in lower case."""
 REFUSED_FORMATS = {
-    "avro": "spark-avro is not published for this Spark; convert the files, or read them as binaryFile",
     "orc": "Auto Loader infers no schema of ORC files; read the folder with spark.readStream.schema(...).orc(...)",
     "xml": "rescued data of XML is not done here; read the folder with spark.readStream.schema(...).xml(...)",
 }
@@ -127,6 +126,7 @@ OF_FORMAT: dict[str, tuple[str, ...]] = {
         ),
     ),
     "parquet": ("datetimeRebaseMode", "int96RebaseMode"),
+    "avro": ("datetimeRebaseMode",),
     "text": ("lineSep", "wholeText"),
     "binaryfile": (),
 }

@@ -1,8 +1,8 @@
-"""Rows of Parquet files: columns by their names; those of files that are not in the schema are rescued.
+"""Rows of Parquet and Avro files: columns by their names; those of files that are not in the schema are rescued.
 
 Spark reads a column whose stored type is narrower than the schema's, and fails at any other type. The columns of each
-file are known from its footer, for the files that were there when the query was evaluated; a file that arrived since
-stops the flow, which then starts again.
+file are known from its own schema, for the files that were there when the query was evaluated; a file that has arrived
+since then stops the flow, which starts again.
 """
 
 from pyspark.sql import Column, DataFrame
@@ -16,7 +16,7 @@ _FILE = "__file"
 
 
 def rows(stored: DataFrame, read: Read, extra: StructType) -> DataFrame:
-    """The rows of a frame of Parquet files.
+    """The rows of a frame of Parquet or Avro files.
 
     Args:
         stored: the columns of the schema and the extra ones.

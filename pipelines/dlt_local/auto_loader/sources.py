@@ -22,7 +22,7 @@ def stream(session: SparkSession, read: Read, extra: StructType = _NOTHING) -> D
     Args:
         session: reads the files.
         read: what is read.
-        extra: columns of Parquet files that are rescued.
+        extra: columns of Parquet or Avro files that are rescued.
     """
     options = read.options
     reader = DataStreamReader(session).option("recursiveFileLookup", "true").option(*_NO_FILE_IS_TOO_OLD)
@@ -69,9 +69,9 @@ def _configured(
             return reader.format("text").options(**lines)
         case "csv":
             return reader.format("csv").options(**csv_rows.source_options(read)).schema(csv_rows.source_schema(read))
-        case "parquet":
+        case "parquet" | "avro":
             columns = StructType([*read.schema.data.fields, *extra.fields])
-            return reader.format("parquet").options(**options.reader).schema(columns)
+            return reader.format(options.format).options(**options.reader).schema(columns)
         case "text":
             return reader.format("text").options(**options.reader)
         case _:
@@ -84,7 +84,7 @@ def _rows(source: DataFrame, read: Read, extra: StructType) -> DataFrame:
             return json_rows.rows(source, read)
         case "csv":
             return csv_rows.rows(source, read)
-        case "parquet":
+        case "parquet" | "avro":
             return parquet_rows.rows(source, read, extra)
     columns: list[Column] = [source[name] for name in read.schema.data.names]
     return source.select(*columns, *partitions(read))

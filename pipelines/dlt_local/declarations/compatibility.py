@@ -185,7 +185,7 @@ FEATURES = (
         _READING,
         "format('cloudFiles')",
         "runs",
-        "Auto Loader on local folders: json, csv, parquet, text, binaryFile; [its options](auto-loader.md)",
+        "Auto Loader on local folders: json, csv, parquet, avro, text, binaryFile; [its options](auto-loader.md)",
     ),
     Feature(
         _READING,
@@ -195,7 +195,7 @@ FEATURES = (
     ),
     Feature(
         _READING,
-        "format('cloudFiles') with cloudFiles.format avro, orc, xml",
+        "format('cloudFiles') with cloudFiles.format orc, xml",
         "refused",
         "convert the files, or read them with Spark's own reader",
     ),
