@@ -72,7 +72,7 @@ def run(notebook: Path, storage: Path, spark: SparkSession, given: Mapping[str, 
 def tables_of(storage: Path, spark: SparkSession) -> Iterator[SparkSession]:
     """A session, for the duration of a block, that finds the storage's tables by name."""
     with tempfile.TemporaryDirectory() as folder:
-        session = isolated_session(spark, {}, Path(folder))
+        session = isolated_session(spark, {}, Path(folder), SparkSession)
         with active(session):
             catalog = Catalog(session, "default", Path(folder))
             for table in sorted((storage / "tables").glob("*/*")):

@@ -116,7 +116,6 @@ def test_files_must_agree_on_the_kind_of_a_value(tmp_path: Path) -> None:
         ("{dev: {}, prod: {}}", "pord", "there is no target `pord` (did you mean `prod`?)"),
         ("{dev: {}, prod: {}}", None, "no target is given, and there is not exactly one with `default: true`"),
         ("{dev: {default: true}, prod: {default: true}}", None, "no target is given, and there is not exactly one"),
-        ("{}", None, "no target is given"),
     ],
 )
 def test_the_target_must_be_unambiguous(tmp_path: Path, targets: str, wanted: str | None, message: str) -> None:

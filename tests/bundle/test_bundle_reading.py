@@ -187,3 +187,20 @@ def test_anchors_and_merge_keys_work_as_in_yaml(tmp_path: Path) -> None:
     """
     pipeline = bundle_pipeline(read(tmp_path, text))
     assert (pipeline.sources, pipeline.schema) == ((f"{tmp_path}/src/**",), "above")
+
+
+@pytest.mark.parametrize("targets", ["", "targets: {}\n", "targets:\n"])
+def test_a_bundle_without_targets_has_one_named_default(tmp_path: Path, targets: str) -> None:
+    pipeline = "{libraries: [{glob: {include: a.py}}]}"
+    file = f"bundle: {{name: b}}\n{targets}resources: {{pipelines: {{shop: {pipeline}}}}}\n"
+    bundle = read_bundle(write_bundle(tmp_path, {"databricks.yml": file}))
+    assert bundle.target == "default"
+    assert bundle_pipeline(bundle).key == "shop"
+
+
+def test_the_user_of_this_machine_has_an_id_too(tmp_path: Path) -> None:
+    user = "${workspace.current_user.id} ${workspace.current_user.short_name}"
+    pipeline = f"{{name: '{user}', libraries: [{{glob: {{include: a.py}}}}]}}"
+    file = f"bundle: {{name: b}}\nresources: {{pipelines: {{shop: {pipeline}}}}}\n"
+    first, second = bundle_pipeline(read_bundle(write_bundle(tmp_path, {"databricks.yml": file}))).name.split()
+    assert first == second

@@ -155,7 +155,7 @@ def test_a_failure_is_shown_with_its_source_line(spark: SparkSession, page: Page
     assert [line.strip() for line in page.texts("#errors mark")] == [
         '7  @dlt.table(table_properties={"report.newest": "at"}, name="raw.people")'
     ]
-    assert page.texts("tr.member .SKIPPED") == ["SKIPPED"] * 3
+    assert page.texts("tr.member .state.SKIPPED") == ["SKIPPED"] * 3
 
     small.write("import dlt\n\ndlt.read_nothing()\n")
     with pytest.raises(UpdateFailed):

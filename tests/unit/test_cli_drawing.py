@@ -44,7 +44,7 @@ NODES = Graph(
     ),
     (),
 )
-GRAPH = shapes(NODES)
+GRAPH = shapes(NODES, str)
 
 
 def test_edges_lead_from_what_a_dataset_reads_directly() -> None:

@@ -203,3 +203,57 @@ def test_a_cell_of_text_is_no_code() -> None:
     with pytest.raises(DeclarationError, match="NOT_A_NOTEBOOK"):
         cells(Path("a.ipynb"), "[]")
     assert cells(Path("a.py"), "# Databricks notebook source\n# MAGIC %md hello\n") == [Cell("md", "hello\n", 2)]
+
+
+def found(text: str, name: str = "a.py") -> list[tuple[str, str, int]]:
+    return [(cell.language, cell.text.strip(), cell.line) for cell in cells(Path(name), text)]
+
+
+def test_a_title_or_a_comment_may_stand_above_a_command() -> None:
+    head = "# Databricks notebook source\n"
+    assert found(head + "# DBTITLE 1,Gold\n# MAGIC %sql\n# MAGIC SELECT 1\n") == [("sql", "SELECT 1", 3)]
+    assert found(head + "# of the helpers\n\n# MAGIC %run ./helpers\n") == [("run", "./helpers", 4)]
+    assert found(head + "x = 1\n# MAGIC %sql\n") == [("python", "x = 1\n# MAGIC %sql", 2)]
+    assert found("-- Databricks notebook source\n-- DBTITLE 1,Names\n-- MAGIC %python\n-- MAGIC x = 1\n", "a.sql") == [
+        ("python", "x = 1", 3)
+    ]
+    assert found(head + "# only a comment\n") == []
+
+
+def test_a_jupyter_notebook_may_be_in_sql() -> None:
+    notebook = json.loads(jupyter("SELECT 1", "%python\nx = 1"))
+    notebook["metadata"] = {"application/vnd.databricks.v1+notebook": {"language": "sql"}}
+    assert [each[:2] for each in found(json.dumps(notebook), "a.ipynb")] == [("sql", "SELECT 1"), ("python", "x = 1")]
+
+
+def test_metadata_cells_have_no_effect() -> None:
+    head = "# Databricks notebook source\n"
+    assert [each[0] for each in found(head + '# MAGIC %environment\n# MAGIC "client": "1"\n')] == ["environment"]
+    assert [each[0] for each in found(head + "%restart_python\n")] == ["restart_python"]
+
+
+def test_settings_of_a_cell_are_those_of_the_notebook(tmp_path: Path) -> None:
+    file = tmp_path / "a.sql"
+    file.write_text(
+        "\ufeff-- Databricks notebook source\nSET own.zone = Asia/Tokyo;\n\n-- COMMAND ----------\n\n-- MAGIC %python\n"
+        "-- MAGIC x = 1\n\n-- COMMAND ----------\n\n"
+        "CREATE MATERIALIZED VIEW m AS SELECT '${own.zone}' AS zone, '--', 1;\n"
+    )
+    registry = Registry("default", cast(SparkSession, SimpleNamespace(conf=SimpleNamespace(getAll={}))))
+    assert load([file], registry, None) == []
+    (flow,) = registry.flows
+    assert dict(flow.spark_conf) == {"own.zone": "Asia/Tokyo"}  # type: ignore[union-attr]
+
+
+def test_a_run_gives_widgets_their_values(tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").write_text("# Databricks notebook source\nenv = dbutils.widgets.get('env')\n")
+    file = tmp_path / "a.py"
+    file.write_text(
+        '# Databricks notebook source\n# MAGIC %run ./helpers $env="prod"\n\n# COMMAND ----------\n\n'
+        "import dlt\ndlt.view(name=env)(lambda: None)\ntry:\n    dbutils.widgets.get('env')\nexcept Exception:\n"
+        "    dlt.view(name='ended')(lambda: None)\n"
+    )
+    conf = SimpleNamespace(get=lambda name, default=None: default, getAll={})
+    registry = Registry("default", cast(SparkSession, SimpleNamespace(conf=conf)))
+    assert load([file], registry, None) == []
+    assert list(registry.views) == ["prod", "ended"]

@@ -50,6 +50,8 @@ def test_properties_are_read_in_every_notation() -> None:
 
 def test_values_are_substituted_except_in_comments() -> None:
     assert substituted("a ${x} -- ${y}\n${ x }", {"x": "1"}, "f.sql") == "a 1 -- ${y}\n1"
+    quoted = "'--' || '${x}' /* ${y}\n */ || '/*' || ${x}"
+    assert substituted(quoted, {"x": "1"}, "f.sql") == "'--' || '1' /* ${y}\n */ || '/*' || 1"
     with pytest.raises(DeclarationError, match=r"f\.sql:2\n(.|\n)*did you mean `schema`"):
         substituted("a\n${shema}", {"schema": "s"}, "f.sql")
 
@@ -62,6 +64,8 @@ def test_values_are_substituted_except_in_comments() -> None:
             ["t", "s.u", "`w`", "x", "z"],
         ),
         ("WITH a AS (SELECT * FROM b), c (n) AS (SELECT 1) SELECT * FROM a, c, C, d", ["b", "d"]),
+        ("WITH t AS (SELECT * FROM t) SELECT * FROM t, (WITH u AS (SELECT 1 FROM u) SELECT * FROM u)", ["t", "u"]),
+        ("WITH RECURSIVE t AS (SELECT 1 UNION ALL SELECT * FROM t) SELECT * FROM t", []),
         ("SELECT trim(BOTH ' ' FROM name), extract(DAY FROM at) FROM t WHERE a IS DISTINCT FROM b", ["t"]),
         (
             "SELECT * FROM (t JOIN (SELECT * FROM u) ON true), LATERAL (SELECT * FROM v) w, range(3) r",

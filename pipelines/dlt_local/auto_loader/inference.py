@@ -30,8 +30,8 @@ from dlt_local.auto_loader.options import ReadOptions
 from dlt_local.auto_loader.schema_log import FilesSchema
 from dlt_local.spark import jvm
 
-SAMPLE = 1000
-"""The most files that a first schema is inferred from."""
+SAMPLE = "spark.databricks.cloudFiles.schemaInference.sampleSize.numFiles"
+"""The conf with the most files that a first schema is inferred from; by default a thousand."""
 _TEXT = StructType([StructField("value", StringType())])
 _BINARY = StructType(
     [

@@ -164,9 +164,10 @@ class AutoLoader:
             message = f"{what}, so that Auto Loader cannot infer their columns"
             fix = "put a first file there, or give the columns: .schema(...), in SQL schema => '...'"
             raise DeclarationError("CF_EMPTY_DIR_FOR_SCHEMA_INFERENCE", message, location, fix)
-        return self._hinted(
-            inference.infer(self._session, folder, options, paths[: inference.SAMPLE]), options, location
-        )
+        return self._hinted(inference.infer(self._session, folder, options, paths[: self._sample()]), options, location)
+
+    def _sample(self) -> int:
+        return int(self._session.conf.get(inference.SAMPLE, "1000") or "1000")
 
     def _hinted(self, schema: FilesSchema, options: ReadOptions, location: SourceLocation | None) -> FilesSchema:
         try:

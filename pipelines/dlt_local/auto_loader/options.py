@@ -190,4 +190,7 @@ class _Reading:
             self.notices.append(f"`{name}` has no effect: it is no option of {names.FORMATS[format_]} files")
         else:
             known = [*names.READ.values(), *names.OF_FORMAT[format_]]
+            if self._given.get("cloudfiles.validateoptions", ("", "true"))[1].lower() == "false":
+                self.notices.append(f"`{name}` has no effect: it is not an option{did_you_mean(name, known)}")
+                return
             self.faults.append(f"{name} is not an option{did_you_mean(name, known)}")

@@ -95,7 +95,9 @@ def _included(root: Value, folder: Path, faults: list[DeclarationError]) -> list
 
 
 def _target(root: Value, wanted: str | None, faults: list[DeclarationError]) -> tuple[str, Value]:
-    targets = (root.find("targets") or root.with_content({})).fields
+    declared = root.find("targets")
+    # Without targets, Databricks' command line makes one of this name.
+    targets = (declared.fields if declared is not None else {}) or {"default": root.with_content({})}
     if wanted is None:
         defaults = [name for name, each in targets.items() if (d := each.find("default")) and d.content is True]
         names = [LOCAL_TARGET] if LOCAL_TARGET in targets else list(targets) if len(targets) == 1 else defaults

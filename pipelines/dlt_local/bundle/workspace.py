@@ -17,8 +17,13 @@ def workspace(root: Value, target: str, folder: Path, deployer: str | None) -> V
         deployer: the name of a workspace's user; None for a local run.
     """
     given = root.find("workspace") or root.with_content({})
-    user = deployer or _local_user()
-    fields = {**given.fields, "current_user": _user(root, user)}
+    user = {"userName": deployer or _local_user()}
+    user["short_name"] = short_name(user["userName"])
+    if deployer is None:
+        # A workspace's id of its user is not known here; the name, which is unique too, stands in for it.
+        user["id"] = user["short_name"]
+    current = root.with_content({key: root.with_content(text) for key, text in user.items()})
+    fields = {**given.fields, "current_user": current}
     if deployer is None:
         fields |= dict.fromkeys(("root_path", "file_path"), root.with_content(str(folder)))
     else:
@@ -42,11 +47,6 @@ def short_name(user: str) -> str:
 def normalized(text: str) -> str:
     """The text in lower case with one underscore for each run of characters that are no letters or digits."""
     return re.sub(r"[\W_]+", "_", text.lower()).strip("_")
-
-
-def _user(root: Value, name: str) -> Value:
-    texts = {"userName": name, "short_name": short_name(name)}
-    return root.with_content({key: root.with_content(text) for key, text in texts.items()})
 
 
 def _local_user() -> str:

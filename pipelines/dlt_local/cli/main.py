@@ -19,6 +19,7 @@ from dlt_local.graph.graph import Graph
 from dlt_local.observability import event_log, report
 from dlt_local.observability.graph_drawing import FORMATS, listed
 from dlt_local.observability.progress import Terminal
+from dlt_local.observability.redaction import Redactor
 from dlt_local.observability.shapes import shapes
 from dlt_local.spark import jars
 from dlt_local.spark.temporary import temporary_folder
@@ -46,8 +47,9 @@ main.add_command(init)
 def dry_run(options: Options, output: Output) -> None:
     """Load and check the declarations; run and write nothing."""
     with failures_as_json(output.is_json) as document:
-        resolved = _resolved(settings(options))
-        datasets = shapes(resolved)
+        chosen = settings(options)
+        resolved = _resolved(chosen)
+        datasets = shapes(resolved, Redactor(chosen.configuration))
         document |= {"notices": list(resolved.notices), "datasets": listed(datasets)}
         if output.verbose:
             output.say(FORMATS["text"](datasets).rstrip("\n"))
@@ -66,7 +68,7 @@ def graph(options: Options, form: str, last: bool) -> None:
     with failures_as_json(is_json) as document:
         chosen = settings(options, needs_sources=not last)
         if not last:
-            found = shapes(_resolved(chosen))
+            found = shapes(_resolved(chosen), Redactor(chosen.configuration))
         elif not (found := report.last_shapes(_storage(chosen))):
             raise _no_update(chosen, "so there is no graph of it")
         document["datasets"] = listed(found)

@@ -1,11 +1,11 @@
 """Checks the arguments of an AUTO CDC declaration; conditions are those of Spark, refusals those of Databricks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn, cast
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 
 from dlt_local.declarations.elements import AutoCdcFlow, ColumnLike, SnapshotCdcFlow, SnapshotSource
 from dlt_local.declarations.registry import caller, current
@@ -128,9 +128,14 @@ class AutoCdcArguments:
             check.refuse("AUTOCDC_BOTH_COLUMNS_TO_UPDATE_AND_IGNORE_NULL_UPDATES", message, "keep one of them")
 
 
+def _one_snapshot(snapshot: DataFrame, version: object) -> Callable[[object], tuple[DataFrame, object] | None]:
+    """The source of a single snapshot, which is applied once: versions only grow."""
+    return lambda latest: None if latest is not None and cast(Any, latest) >= version else (snapshot, version)
+
+
 def snapshot_flow(
     target: str,
-    source: SnapshotSource,
+    source: SnapshotSource | tuple[DataFrame, object],
     keys: Sequence[ColumnLike],
     stored_as_scd_type: ScdType,
     tracked: ColumnChoice,
@@ -142,6 +147,8 @@ def snapshot_flow(
     """
     check = _Check(target)
     scd_type = check.scd_type(stored_as_scd_type)
+    if isinstance(source, tuple):
+        source = _one_snapshot(*source)
     if not source or not (isinstance(source, str) or callable(source)):
         message = "`source` is neither the name of a dataset nor a function"
         check.refuse("AUTOCDC_MISSING_SOURCE", message, "name a dataset, or give a function that returns snapshots")

@@ -1,6 +1,6 @@
 """`create_auto_cdc_flow`, `apply_changes` and their snapshot forms, as source files call them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
@@ -121,7 +121,7 @@ def apply_changes(
 
 def create_auto_cdc_from_snapshot_flow(
     target: str,
-    source: SnapshotSource,
+    source: SnapshotSource | tuple[DataFrame, object],
     keys: Sequence[ColumnLike],
     stored_as_scd_type: ScdType,
     track_history_column_list: Columns = None,
@@ -147,16 +147,16 @@ def create_auto_cdc_from_snapshot_flow(
 
 def apply_changes_from_snapshot(
     target: str,
-    source: SnapshotSource | None = None,
+    source: SnapshotSource | tuple[DataFrame, object] | None = None,
     keys: Sequence[ColumnLike] | None = None,
     stored_as_scd_type: ScdType | None = None,
-    snapshot_and_version: Callable[[object], tuple[DataFrame, object] | None] | None = None,
+    snapshot_and_version: SnapshotSource | tuple[DataFrame, object] | None = None,
     track_history_column_list: Columns = None,
     track_history_except_column_list: Columns = None,
 ) -> None:
     """The older form of `create_auto_cdc_from_snapshot_flow`.
 
-    ``snapshot_and_version`` is a function as ``source``.
+    ``snapshot_and_version`` is a function as ``source``, or one snapshot with its version.
     """
     create_auto_cdc_from_snapshot_flow(
         target=target,

@@ -4,7 +4,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -46,6 +47,7 @@ class Widgets(_Group):
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._defaults: dict[str, str] = {}
+        self._given: Mapping[str, str] = {}
 
     def text(self, name: str, defaultValue: str, label: str | None = None) -> None:
         """Define a widget."""
@@ -63,7 +65,7 @@ class Widgets(_Group):
         Raises:
             DeclarationError: neither a widget nor the configuration has the name.
         """
-        value: str | None = self._spark.conf.get(name, self._defaults.get(name))
+        value = self._given.get(name, self._spark.conf.get(name, self._defaults.get(name)))
         if value is None:
             message = f"there is no widget `{name}`{did_you_mean(name, self._defaults)}"
             fix = f"define it with dbutils.widgets.text, or give it a value with --set {name}=VALUE"
@@ -77,6 +79,15 @@ class Widgets(_Group):
     def getAll(self) -> dict[str, str]:
         """The values of all widgets."""
         return {name: self.get(name) for name in self._defaults}
+
+    @contextmanager
+    def given(self, values: Mapping[str, str]) -> Iterator[None]:
+        """Give widgets these values in a block, as the parameters of a `%run` do."""
+        before, self._given = self._given, {**self._given, **values}
+        try:
+            yield
+        finally:
+            self._given = before
 
     def remove(self, name: str) -> None:
         """Remove a widget."""

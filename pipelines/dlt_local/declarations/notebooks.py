@@ -14,10 +14,14 @@ RUN_CELL = "__dlt_local_cell__"
 _HEADER = re.compile(r"\s*(#|--) Databricks notebook source\b")
 _SEPARATOR = re.compile(r"^(?:#|--) COMMAND -+\s*$")
 _MAGIC = re.compile(r"^(?:#|--) MAGIC ?")
+_COMMENT = re.compile(r"^(?:#|--)")
 _COMMAND = re.compile(r"^%%?([a-z]\w*)\b ?(.*)$")
 _SHELL = re.compile(r"^!")
 _LANGUAGES = {"py": "python", "python": "python", "sql": "sql", "md": "md", "md-sandbox": "md", "run": "run"}
-NO_EFFECT = ("pip", "conda", "sh", "fs", "config", "load_ext", "matplotlib", "reload_ext", "autoreload")
+NO_EFFECT = (
+    *("pip", "conda", "sh", "fs", "config", "load_ext", "matplotlib", "reload_ext", "autoreload", "environment"),
+    "restart_python",
+)
 """Commands of a notebook that are accepted without effect."""
 
 
@@ -43,7 +47,7 @@ def cells(file: Path, text: str) -> list[Cell]:
     Raises:
         DeclarationError: a cell is in a language that does not run here, or the file is no notebook.
     """
-    default = "sql" if file.suffix == ".sql" else "python"
+    default = "sql" if file.suffix == ".sql" or _is_sql_jupyter(file, text) else "python"
     raw = _of_jupyter(file, text) if file.suffix == ".ipynb" else _of_source_format(text)
     return [cell for lines, first in raw for cell in _parts(file, lines, first, default)]
 
@@ -95,6 +99,19 @@ def _of_jupyter(file: Path, text: str) -> Iterator[tuple[list[str], int]]:
             yield lines, first
 
 
+def _is_sql_jupyter(file: Path, text: str) -> bool:
+    """True if cells without a command are SQL: Databricks' own metadata says so."""
+    if file.suffix != ".ipynb":
+        return False
+    try:
+        metadata = json.loads(text).get("metadata", {})
+    except (ValueError, AttributeError):
+        # Reported when the cells are read.
+        return False
+    language: object = metadata.get("application/vnd.databricks.v1+notebook", {}).get("language")
+    return language == "sql"
+
+
 def _first_line(lines_of_file: Sequence[str], line: str, after: int) -> int:
     written = json.dumps(line, ensure_ascii=False)[:-1], json.dumps(line)[:-1]
     for number in range(after, len(lines_of_file)):
@@ -103,12 +120,22 @@ def _first_line(lines_of_file: Sequence[str], line: str, after: int) -> int:
     return after + 1
 
 
+def _start(lines: Sequence[str]) -> tuple[int | None, bool]:
+    """The first line that is no comment, and whether it is a command's: above it may stand a title (`DBTITLE`)."""
+    for number, line in enumerate(lines):
+        if _MAGIC.match(line):
+            if _MAGIC.sub("", line).strip():
+                return number, True
+        elif line.strip() and not _COMMENT.match(line):
+            return number, False
+    return None, False
+
+
 def _parts(file: Path, lines: Sequence[str], first: int, default: str) -> Iterator[Cell]:
     """A cell as cells of one language each: lines of the notebook's language may have commands among them."""
-    start = next((i for i, line in enumerate(lines) if _MAGIC.sub("", line).strip()), None)
+    start, is_magic = _start(lines)
     if start is None:
         return
-    is_magic = _MAGIC.match(lines[start]) is not None
     plain = [_MAGIC.sub("", line) if is_magic else line for line in lines]
     command = _COMMAND.match(plain[start])
     if command is not None and _LANGUAGES.get(command[1]):
@@ -132,8 +159,8 @@ def _parts(file: Path, lines: Sequence[str], first: int, default: str) -> Iterat
             raise DeclarationError("NOT_SUPPORTED_LOCALLY", message, SourceLocation(str(file), first + number), fix)
         yield Cell(name, line.strip(), first + number)
         kept[number] = ""
-        if name in ("sh", "fs") and found is not None:
-            # The rest of the cell is a script.
+        if name in ("sh", "fs", "environment") and found is not None:
+            # The rest of the cell is a script, or data.
             return
     if any(line.strip() for line in kept):
         yield Cell(default, "\n".join(kept), first)

@@ -9,6 +9,7 @@ from dlt_local.declarations.databricks import NotebookExit
 from dlt_local.declarations.notebooks import NO_EFFECT, RUN_CELL, Cell
 from dlt_local.declarations.registry import Registry
 from dlt_local.declarations.sql.run import run_text
+from dlt_local.declarations.sql.settings import settings
 from dlt_local.errors import DeclarationError, SourceLocation
 
 _SUFFIXES = ("", ".py", ".ipynb", ".sql")
@@ -32,15 +33,20 @@ def run(file: Path, text: str, names: dict[str, Any], registry: Registry) -> Non
             )
 
     place: tuple[str, ...] = ()
+    given: dict[str, str] = {}
+    for cell in cells:
+        if cell.language == "sql":
+            given |= settings(_on_its_lines(cell), str(file))
 
     def run_cell(number: int) -> None:
         nonlocal place
         cell = cells[number]
         if cell.language == "sql":
-            # On the lines that it has in the file.
-            place = run_text("\n" * (cell.line - 1) + cell.text, str(file), registry.spark, place)
+            place = run_text(_on_its_lines(cell), str(file), registry.spark, place, given)
         else:
-            _run_other(_notebook(file, cell), names, registry)
+            other, parameters = _notebook(file, cell)
+            with names["dbutils"].widgets.given(parameters):
+                _run_other(other, names, registry)
 
     outer = names.get(RUN_CELL)
     names[RUN_CELL] = run_cell
@@ -59,12 +65,18 @@ def _run_other(other: Path, names: dict[str, Any], registry: Registry) -> None:
         run(other, other.read_text(encoding="utf-8"), names, registry)
 
 
-def _notebook(file: Path, cell: Cell) -> Path:
-    """The notebook that a `%run` names."""
-    path = next(iter(shlex.split(cell.text)), "")
+def _on_its_lines(cell: Cell) -> str:
+    """The cell's text on the lines that it has in the file."""
+    return "\n" * (cell.line - 1) + cell.text
+
+
+def _notebook(file: Path, cell: Cell) -> tuple[Path, dict[str, str]]:
+    """The notebook that a `%run` names, and the values of widgets that it gives, `$name="value"`."""
+    path, *rest = shlex.split(cell.text) or [""]
+    parameters = {name.lstrip("$"): value for name, _, value in (each.partition("=") for each in rest)}
     found = next((each for end in _SUFFIXES if path and (each := file.parent / f"{path}{end}").is_file()), None)
     if found is None:
         message = f"`%run {cell.text}`: there is no notebook {file.parent / path}"
         fix = "write the path relative to this notebook, as in `%run ./helpers`"
         raise DeclarationError("NOTEBOOK_NOT_FOUND", message, SourceLocation(str(file), cell.line), fix)
-    return found.resolve()
+    return found.resolve(), parameters

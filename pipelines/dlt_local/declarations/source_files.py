@@ -67,7 +67,8 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
 
 
 def _execute(file: Path, name: str, registry: Registry) -> None:
-    text = file.read_text(encoding="utf-8")
+    # With or without the mark that editors on Windows put at the beginning.
+    text = file.read_text(encoding="utf-8-sig")
     is_notebook = notebooks.is_notebook(file, text)
     if file.suffix == ".sql" and (not is_notebook or _is_sql_only(file, text)):
         run_file(file, registry.spark)

@@ -1,8 +1,8 @@
 """Shapes: a resolved graph as plain values, for drawings, for JSON and for the report's store."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +55,11 @@ class Shape:
         return f"{path.relative_to(Path.cwd()) if shorten else path}:{line}"
 
 
-def shapes(graph: Graph) -> tuple[Shape, ...]:
-    """The datasets of a graph, inputs first."""
+def shapes(graph: Graph, redact: Callable[[str], str]) -> tuple[Shape, ...]:
+    """The datasets of a graph, inputs first; ``redact`` removes secrets from comments: settings may be in them."""
     known = {node.name for node in graph.nodes}
     views = {node.name: node for node in graph.nodes if node.kind == "view"}
-    return tuple(_shape(node, known, views) for node in graph.nodes)
+    return tuple(_redacted(_shape(node, known, views), redact) for node in graph.nodes)
 
 
 def edges(datasets: Sequence[Shape]) -> list[Edge]:
@@ -77,6 +77,14 @@ def from_json(stored: Mapping[str, Any]) -> Shape:
             "inputs": {source: tuple(flows) for source, flows in stored.get("inputs", {}).items()},
         }
     )
+
+
+def _redacted(shape: Shape, redact: Callable[[str], str]) -> Shape:
+    def shown(comment: str | None) -> str | None:
+        return None if comment is None else redact(comment)
+
+    columns = tuple(replace(each, comment=shown(each.comment)) for each in shape.columns)
+    return replace(shape, comment=shown(shape.comment), columns=columns)
 
 
 def _shape(node: Node, known: set[str], views: Mapping[str, Node]) -> Shape:

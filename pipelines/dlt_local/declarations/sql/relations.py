@@ -47,20 +47,34 @@ def relations(tokens: Sequence[Token], first: int, end: int) -> list[Relation]:
     ['x.b', 'c', 'd']
     """
     own = _with_names(tokens, first, end)
-    found = _all_relations(tokens, first, end)
-    return [each for each in found if each.end > each.first + 1 or tokens[each.first].value.lower() not in own]
+    is_recursive = any(token.is_word("RECURSIVE") for token in tokens[first:end])
+
+    def is_own(each: Relation) -> bool:
+        bodies = own.get(tokens[each.first].value.lower(), [])
+        # Within its own query a name is still the table's: WITH orders AS (SELECT * FROM orders).
+        is_inside = any(opening < each.first < closing for opening, closing in bodies)
+        return each.end == each.first + 1 and bool(bodies) and (is_recursive or not is_inside)
+
+    return [each for each in _all_relations(tokens, first, end) if not is_own(each)]
 
 
-def _with_names(tokens: Sequence[Token], first: int, end: int) -> set[str]:
-    names = set()
+def _with_names(tokens: Sequence[Token], first: int, end: int) -> dict[str, list[tuple[int, int]]]:
+    """The names that WITH clauses define -> the parentheses around their queries."""
+    names: dict[str, list[tuple[int, int]]] = {}
     for at in range(first, end - 2):
         name_follows = tokens[at].is_word("AS") and tokens[at + 1].text == "(" and tokens[at + 2].is_word(*QUERY_STARTS)
         if name_follows and at > first:
             before = at - 1
             if tokens[before].text == ")":
                 before = _opening(tokens, before) - 1
-            names.add(tokens[before].value.lower())
+            names.setdefault(tokens[before].value.lower(), []).append((at + 1, _closing(tokens, at + 1)))
     return names
+
+
+def _closing(tokens: Sequence[Token], opening: int) -> int:
+    depth = tokens[opening].depth
+    closing = (at for at in range(opening + 1, len(tokens)) if tokens[at].text == ")" and tokens[at].depth == depth)
+    return next(closing, len(tokens))
 
 
 def _opening(tokens: Sequence[Token], closing: int) -> int:

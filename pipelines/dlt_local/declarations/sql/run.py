@@ -1,6 +1,8 @@
 """Runs an SQL source file: each statement makes the declaration that a decorator would make."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from pyspark.sql import SparkSession
 
@@ -21,13 +23,20 @@ def run_file(file: Path, spark: SparkSession) -> None:
     Raises:
         DeclarationError: a statement is not understood, or refused; with its file and line.
     """
-    run_text(file.read_text(encoding="utf-8"), str(file), spark)
+    run_text(file.read_text(encoding="utf-8-sig"), str(file), spark)
 
 
-def run_text(source: str, file: str, spark: SparkSession, place: tuple[str, ...] = ()) -> tuple[str, ...]:
+def run_text(
+    source: str,
+    file: str,
+    spark: SparkSession,
+    place: tuple[str, ...] = (),
+    notebooks_settings: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[str, ...]:
     """Make the declarations of SQL text; its lines are those of ``file``.
 
     Args:
+        notebooks_settings: what `SET` gives in any cell of the notebook that the text is a cell of.
         place: the catalog and schema, or the schema, of unqualified names.
 
     Returns:
@@ -36,7 +45,7 @@ def run_text(source: str, file: str, spark: SparkSession, place: tuple[str, ...]
     Raises:
         DeclarationError: a statement is not understood, or refused; with its file and line.
     """
-    own_settings = settings(source, file)
+    own_settings = {**notebooks_settings, **settings(source, file)}
     source = substituted(source, dict(spark.conf.getAll) | own_settings, file)
     for statement in statements(source):
         reader = Reader(statement, file, place=place)

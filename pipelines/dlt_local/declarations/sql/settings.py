@@ -1,10 +1,17 @@
 """The values of an SQL file: its `SET` statements, and the `${name}` that stand for values."""
 
+import re
 from collections.abc import Mapping
 
 from dlt_local.declarations.sql.reader import Reader
 from dlt_local.declarations.sql.tokens import statements
 from dlt_local.errors import DeclarationError, SourceLocation, did_you_mean
+
+_REFERENCE = re.compile(r"\$\{([^}]*)(\}?)")
+# Two dashes inside of a text or a name are no comment.
+_COMMENT_OR_TEXT = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?\*/)|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL
+)
 
 
 def settings(source: str, file: str) -> dict[str, str]:
@@ -33,17 +40,16 @@ def substituted(text: str, values: Mapping[str, str], file: str) -> str:
     Raises:
         DeclarationError: a name has no value.
     """
-    parts = text.split("${")
-    done = parts[0]
-    for part in parts[1:]:
-        if "--" in done.rpartition("\n")[2]:
-            done += "${" + part
-            continue
-        name, closed, rest = part.partition("}")
-        if not closed or name.strip() not in values:
-            near = did_you_mean(name.strip(), values)
-            message = f"`${{{name}}}` has no value{near}"
-            location = SourceLocation(file, done.count("\n") + 1)
+    comments = [found.span() for found in _COMMENT_OR_TEXT.finditer(text) if found["comment"]]
+
+    def value(found: "re.Match[str]") -> str:
+        if any(first <= found.start() < end for first, end in comments):
+            return found[0]
+        name = found[1].strip()
+        if not found[2] or name not in values:
+            message = f"`${{{found[1]}}}` has no value{did_you_mean(name, values)}"
+            location = SourceLocation(file, text.count("\n", 0, found.start()) + 1)
             raise DeclarationError("NO_SUCH_VALUE", message, location, "set it in the pipeline's configuration")
-        done += values[name.strip()] + rest
-    return done
+        return values[name]
+
+    return _REFERENCE.sub(value, text)

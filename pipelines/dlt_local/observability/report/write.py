@@ -117,7 +117,7 @@ def write_report(storage: Storage, pipeline: str, run: Run, killed: Sequence[Run
     if found is None:
         history = dataclasses.replace(previous, runs=_merge(previous.runs, killed, run))
     else:
-        tables, datasets = measured_tables(found.graph, storage), shapes(found.graph)
+        tables, datasets = measured_tables(found.graph, storage), shapes(found.graph, found.redact)
         measured = _with_newest(run, {table.name: table for table in tables})
         history = History(
             runs=_merge(previous.runs, killed, measured),
