@@ -18,6 +18,7 @@ from demo import shop
 from dlt_local import create_session
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.external_tables import ExternalTables
 from dlt_local.spark.isolation import active, isolated_session
 
 NOTEBOOK = shop.CHECKOUT / "notebooks" / "one_key.py"
@@ -74,7 +75,7 @@ def tables_of(storage: Path, spark: SparkSession) -> Iterator[SparkSession]:
     with tempfile.TemporaryDirectory() as folder:
         session = isolated_session(spark, {}, Path(folder), SparkSession)
         with active(session):
-            catalog = Catalog(session, "default", Path(folder))
+            catalog = Catalog(session, "default", Path(folder), ExternalTables.of({}, Path(folder)))
             for table in sorted((storage / "tables").glob("*/*")):
                 catalog.register_table(TableName(table.parent.name, table.name), table)
             yield session
