@@ -60,6 +60,15 @@ def quote(identifier: str) -> str:
     return "`" + identifier.replace("`", "``") + "`"
 
 
+def written(name: tuple[str, ...]) -> str:
+    """The parts of a name as a source file writes it: in backticks only where it must be.
+
+    >>> written(("s", "my.table"))
+    's.`my.table`'
+    """
+    return ".".join(quote(part) if "." in part or "`" in part else part for part in name)
+
+
 def literal(text: str) -> str:
     """A string literal for SQL text.
 

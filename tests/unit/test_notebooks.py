@@ -246,7 +246,11 @@ def test_settings_of_a_cell_are_those_of_the_notebook(tmp_path: Path) -> None:
 
 
 def test_a_run_gives_widgets_their_values(tmp_path: Path) -> None:
-    (tmp_path / "helpers.py").write_text("# Databricks notebook source\nenv = dbutils.widgets.get('env')\n")
+    (tmp_path / "helpers.py").write_text(
+        "\ufeff# Databricks notebook source\nenv = dbutils.widgets.get('env')\n"
+        "assert dbutils.widgets.getArgument('env', 'dev') == env\n"
+        "assert dbutils.widgets.getArgument('no', 'dev') == 'dev'\n"
+    )
     file = tmp_path / "a.py"
     file.write_text(
         '# Databricks notebook source\n# MAGIC %run ./helpers $env="prod"\n\n# COMMAND ----------\n\n'

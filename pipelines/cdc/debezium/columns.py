@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium import json_texts
+from cdc.debezium.parts import readable
 from cdc.debezium.values import conversion_of
 from cdc.debezium.values.binary import encoded
 from cdc.debezium.values.temporal import offset_of_text
@@ -44,9 +45,7 @@ def key_texts(table: TableSpec, texts: Column, before: Column, record_key: Colum
     (``message.key.columns``), not JSON, or null. Where both have a value they agree.
     """
     columns = key_columns(table)
-    if table.connector.decimal_format == "numeric":
-        record_key = json_texts.with_exact_numbers(record_key)
-    from_key = json_texts.key_texts(record_key, tuple(column.name for column in columns))
+    from_key = json_texts.key_texts(readable(record_key, table), tuple(column.name for column in columns))
 
     def text(column: ColumnSpec) -> Column:
         images = () if column.key_only else (texts.getField(column.name), before.getField(column.name))

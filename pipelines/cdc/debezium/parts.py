@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
-from cdc.debezium.json_texts import TEXTS, texts_of
+from cdc.debezium.json_texts import TEXTS, texts_of, with_exact_numbers
 from cdc.debezium.positions import position_of
 from cdc.debezium.positions.position import SNAPSHOT_FIELD
 from cdc.spec.model import TableSpec
@@ -31,6 +31,15 @@ class Parts:
     """The row image that makes the change, as a map, so that fields that are not in the spec are kept."""
     kind: Column
     """The kind of a record that is not a change of a row: ``heartbeat``, ``transaction`` ...; else null."""
+
+
+def readable(json: Column, table: TableSpec) -> Column:
+    """The JSON of a record's key or value as it is parsed: with exact numbers if its decimals are numbers.
+
+    >>> evaluate(readable(F.lit('{"total":1.10}'), orders))
+    '{"total":1.10}'
+    """
+    return with_exact_numbers(json) if table.connector.decimal_format == "numeric" else json
 
 
 def row_of(after: Column, before: Column, table: TableSpec) -> Column:

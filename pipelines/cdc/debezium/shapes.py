@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium import avro_json, cloud_event, envelope, flattened
-from cdc.debezium.json_texts import is_damaged, with_exact_numbers
-from cdc.debezium.parts import Parts
+from cdc.debezium.json_texts import is_damaged
+from cdc.debezium.parts import Parts, readable
 from cdc.spec.model import TableSpec
 
 DAMAGED = "_damaged"
@@ -51,7 +51,7 @@ SHAPES: Mapping[str, Shape] = {
 def parse(table: TableSpec, value: Column) -> list[Column]:
     """The value parsed as the shape in the spec; with ``auto``, as an envelope."""
     first = "envelope" if table.connector.shape == "auto" else table.connector.shape
-    return [SHAPES[first].parse(_readable(value, table), table).alias(_parsed_as(first))]
+    return [SHAPES[first].parse(readable(value, table), table).alias(_parsed_as(first))]
 
 
 def parse_others(table: TableSpec, value: Column) -> list[Column]:
@@ -64,7 +64,7 @@ def parse_others(table: TableSpec, value: Column) -> list[Column]:
         "cloudevents": envelope.is_cloud_event(as_envelope),
     }
     return [
-        F.when(is_other, SHAPES[other].parse(_readable(value, table), table)).alias(_parsed_as(other))
+        F.when(is_other, SHAPES[other].parse(readable(value, table), table)).alias(_parsed_as(other))
         for other, is_other in others.items()
     ]
 
@@ -87,10 +87,6 @@ def open_parts(table: TableSpec, value: Column) -> list[Column]:
 
     damaged = first_parsed(lambda name: is_damaged(F.col(_parsed_as(name)), value))
     return [damaged.alias(DAMAGED), *(part(field.name) for field in fields(Parts))]
-
-
-def _readable(value: Column, table: TableSpec) -> Column:
-    return with_exact_numbers(value) if table.connector.decimal_format == "numeric" else value
 
 
 def _parsed_as(shape: str) -> str:

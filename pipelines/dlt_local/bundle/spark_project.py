@@ -34,9 +34,10 @@ def read_spark_project(path: Path) -> BundlePipeline:
         if field not in _FIELDS:
             message = f"unknown field `{field}`{did_you_mean(field, _FIELDS)}"
             faults.append(_fault("UNKNOWN_FIELD", message, value, f"the fields are {', '.join(_FIELDS)}"))
+    name = _text(root, "name") or file.parent.name
     pipeline = BundlePipeline(
-        key=_text(root, "name") or file.parent.name,
-        name=_text(root, "name") or file.parent.name,
+        key=name,
+        name=name,
         sources=_sources(root, faults),
         storage=_storage(root, file.parent),
         root_path=file.parent,

@@ -65,7 +65,7 @@ class Widgets(_Group):
         Raises:
             DeclarationError: neither a widget nor the configuration has the name.
         """
-        value = self._given.get(name, self._spark.conf.get(name, self._defaults.get(name)))
+        value = self._value(name, self._defaults.get(name))
         if value is None:
             message = f"there is no widget `{name}`{did_you_mean(name, self._defaults)}"
             fix = f"define it with dbutils.widgets.text, or give it a value with --set {name}=VALUE"
@@ -74,7 +74,10 @@ class Widgets(_Group):
 
     def getArgument(self, name: str, defaultValue: str | None = None) -> str:
         """The value of a widget, or the default."""
-        return self.get(name) if defaultValue is None else str(self._spark.conf.get(name, defaultValue))
+        return self.get(name) if defaultValue is None else str(self._value(name, defaultValue))
+
+    def _value(self, name: str, default: str | None) -> str | None:
+        return self._given.get(name, self._spark.conf.get(name, default))
 
     def getAll(self) -> dict[str, str]:
         """The values of all widgets."""

@@ -4,7 +4,6 @@ import functools
 import hashlib
 import os
 import sys
-import sysconfig
 import threading
 import types
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -17,13 +16,13 @@ import pyspark
 from dlt_local.declarations import decorators
 from dlt_local.declarations.compatibility import refused_functions
 from dlt_local.declarations.databricks import DBUtils
+from dlt_local.declarations.installed import is_installed
 from dlt_local.declarations.registry import caller, current
 from dlt_local.errors import DeclarationError, did_you_mean
 from dlt_local.spark.temporary import folder_of_process
 
 _MISSING = object()
 _SERVED = ("dlt", "pyspark.pipelines")
-_PACKAGES = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _turn = threading.Condition(threading.RLock())
 _present: "PipelineModules | None" = None
 """The pipeline whose modules are there."""
@@ -121,15 +120,15 @@ class PipelineModules:
     def _leave(self) -> None:
         assert self._before is not None
         before, self._before = self._before, None
+        # Source files add paths once, while they load; queries and workers need them later.
+        added = (Path(path) for path in sys.path if path not in before.path)
+        self._paths = tuple(dict.fromkeys((*self._paths, *added)))
         self._own |= {name: each for name, each in sys.modules.items() if self._is_of_project(name, each, before)}
         for name in self._own:
             if name in before.modules:
                 sys.modules[name] = before.modules[name]
             else:
                 sys.modules.pop(name, None)
-        added = [Path(path) for path in sys.path if path not in before.path]
-        # Source files add paths once, while they load; queries and workers need them later.
-        self._paths = tuple(dict.fromkeys((*self._paths, *added)))
         sys.path[:] = before.path
         if before.pipelines is _MISSING:
             del pyspark.pipelines  # type: ignore[attr-defined]
@@ -140,13 +139,12 @@ class PipelineModules:
                 self._environment.pop(key, None)
 
     def _is_of_project(self, name: str, module: types.ModuleType, before: "_Process") -> bool:
-        """True for a module that was imported from the pipeline's folders, or from a path that a source file added."""
+        """True for a module that was imported from the pipeline's paths."""
         if name in self._own or name in before.modules:
             return False
-        added = [Path(path) for path in sys.path if path not in before.path]
         places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
         return any(
-            not place.startswith(_PACKAGES) and any(Path(place).is_relative_to(path) for path in (*self._paths, *added))
+            not is_installed(place) and any(Path(place).is_relative_to(path) for path in self._paths)
             for place in places
             if place is not None
         )

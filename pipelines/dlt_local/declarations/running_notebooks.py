@@ -58,11 +58,16 @@ def run(file: Path, text: str, names: dict[str, Any], registry: Registry) -> Non
         names[RUN_CELL] = outer
 
 
+def text_of(file: Path) -> str:
+    """The text of a source file, without the mark that editors on Windows put at its beginning."""
+    return file.read_text(encoding="utf-8-sig")
+
+
 def _run_other(other: Path, names: dict[str, Any], registry: Registry) -> None:
     if other.suffix == ".sql":
-        run_text(other.read_text(encoding="utf-8"), str(other), registry.spark)
+        run_text(text_of(other), str(other), registry.spark)
     else:
-        run(other, other.read_text(encoding="utf-8"), names, registry)
+        run(other, text_of(other), names, registry)
 
 
 def _on_its_lines(cell: Cell) -> str:

@@ -11,7 +11,7 @@ from dlt_local.declarations import notebooks, running_notebooks
 from dlt_local.declarations.databricks import names_of_a_source_file
 from dlt_local.declarations.import_hook import PipelineModules
 from dlt_local.declarations.registry import Registry, registration
-from dlt_local.declarations.sql.run import run_file
+from dlt_local.declarations.sql.run import run_text
 from dlt_local.declarations.user_lines import lines_below
 from dlt_local.errors import DeclarationError, LocalPipelineError, SourceLocation
 
@@ -67,11 +67,10 @@ def load(files: Sequence[Path], registry: Registry, root_path: Path | None) -> l
 
 
 def _execute(file: Path, name: str, registry: Registry) -> None:
-    # With or without the mark that editors on Windows put at the beginning.
-    text = file.read_text(encoding="utf-8-sig")
+    text = running_notebooks.text_of(file)
     is_notebook = notebooks.is_notebook(file, text)
     if file.suffix == ".sql" and (not is_notebook or _is_sql_only(file, text)):
-        run_file(file, registry.spark)
+        run_text(text, str(file), registry.spark)
         return
     module = types.ModuleType(name)
     module.__file__ = str(file)

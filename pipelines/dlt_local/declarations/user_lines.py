@@ -1,17 +1,11 @@
 """The lines of a project that led to an error in it, beyond the line that the error is reported at."""
 
-import sysconfig
 import traceback
 from pathlib import Path
 
-import pyspark
+from dlt_local.declarations.installed import is_installed
 
-_NOT_OF_THE_USER = (
-    str(Path(__file__).parents[1]),
-    str(Path(pyspark.__file__).parent),
-    *(path for name, path in sysconfig.get_paths().items() if name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    "<frozen",
-)
+_ENGINE = str(Path(__file__).parents[1])
 
 
 def lines_below(file: str, error: BaseException) -> str:
@@ -21,5 +15,5 @@ def lines_below(file: str, error: BaseException) -> str:
     """
     frames = traceback.extract_tb(error.__traceback__)
     last = max((number for number, frame in enumerate(frames) if frame.filename == file), default=len(frames))
-    below = [frame for frame in frames[last + 1 :] if not frame.filename.startswith(_NOT_OF_THE_USER)]
+    below = [f for f in frames[last + 1 :] if not f.filename.startswith(_ENGINE) and not is_installed(f.filename)]
     return "".join(f"\n    {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in below)

@@ -7,6 +7,8 @@ from math import inf
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from dlt_local.flows.checkpoint import last_batch
+
 _OFFSET = re.compile(r'"logOffset":(\d+)')
 _BATCH = re.compile(r"^(\d+)(\.compact)?$")
 
@@ -21,8 +23,7 @@ def files_read(checkpoint: Path) -> Mapping[Path, int]:
 
 def files_committed(checkpoint: Path) -> Collection[Path]:
     """The files of the batches that a stream has written in full; a batch that was cut short is not among them."""
-    committed = max((int(file.name) for file in (checkpoint / "commits").glob("*") if file.name.isdigit()), default=-1)
-    offsets = checkpoint / "offsets" / str(committed)
+    offsets = checkpoint / "offsets" / str(last_batch(checkpoint / "commits"))
     if not offsets.exists():
         return ()
     # After the version and the batch's settings comes one line for each source, in their order.

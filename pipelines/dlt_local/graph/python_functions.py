@@ -12,19 +12,17 @@ import importlib.util
 import json
 import re
 import sys
-import sysconfig
 import types
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
-import pyspark
 from pyspark.sql.types import DataType
 
-_LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
-_PACKAGES = tuple({*(f"{sysconfig.get_path(name)}/" for name in _LIBRARIES), f"{Path(pyspark.__file__).parent}/"})
+from dlt_local.declarations.installed import is_installed
+
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes, type(...), range, type(NotImplemented)),
     *(decimal.Decimal, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
@@ -176,7 +174,7 @@ def _installed(value: Callable[..., object] | types.ModuleType) -> object | None
     name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None) or ""
     if isinstance(value, types.FunctionType):
         # A function of a source file that was unpickled has that file, but no module.
-        if not _is_installed_file(value.__code__.co_filename):
+        if not is_installed(value.__code__.co_filename):
             return None
     elif not _is_installed_module(name):
         return None
@@ -197,8 +195,4 @@ def _is_installed_module(name: str) -> bool:
         except (ImportError, ValueError):
             return False
         file = None if spec is None else spec.origin
-    return file is not None and _is_installed_file(file)
-
-
-def _is_installed_file(file: str) -> bool:
-    return file.startswith(_PACKAGES) or (file.startswith("<frozen "))
+    return file is not None and is_installed(file)

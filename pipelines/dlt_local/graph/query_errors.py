@@ -8,7 +8,7 @@ from pyspark.errors import AnalysisException
 from dlt_local.declarations.elements import QueryFlow
 from dlt_local.declarations.user_lines import lines_below
 from dlt_local.errors import DeclarationError, SourceLocation
-from dlt_local.names import parts, quote
+from dlt_local.names import parts, written
 
 # Source: Databricks, "Alphabetical list of built-in functions", less what open-source Spark has.
 _DATABRICKS_FUNCTION = re.compile(
@@ -23,15 +23,11 @@ def missing_dataset(error: AnalysisException) -> str | None:
     parameters = error.getMessageParameters() or {}
     match error.getCondition():
         case "TABLE_OR_VIEW_NOT_FOUND":
-            return _joined(parts(parameters.get("relationName", "")))
+            return written(parts(parameters.get("relationName", "")))
         case "REQUIRES_SINGLE_PART_NAMESPACE":
             name = parts(parameters.get("identifier", ""))
-            return _joined(name) if len(name) == 3 else None
+            return written(name) if len(name) == 3 else None
     return None
-
-
-def _joined(name: tuple[str, ...]) -> str:
-    return ".".join(quote(part) if "." in part or "`" in part else part for part in name)
 
 
 def query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:

@@ -7,9 +7,9 @@ from contextvars import ContextVar
 from dlt_local.declarations.elements import QueryFlow, Table, View
 from dlt_local.declarations.registry import Registry, caller
 from dlt_local.errors import DeclarationError, did_you_mean
-from dlt_local.names import parts
+from dlt_local.names import parts, written
 from dlt_local.spark.catalog import Catalog
-from dlt_local.spark.external_tables import SETTING, is_path, registered_name, written
+from dlt_local.spark.external_tables import SETTING, is_path, registered_name
 
 _SPARKS_OWN = ("global_temp", "session", "system")
 

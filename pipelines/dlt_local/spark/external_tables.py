@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlt_local.names import EXTERNAL_SCHEMA, TableName, quote
+from dlt_local.names import EXTERNAL_SCHEMA, TableName
 
 SETTING = "dlt_local.table."
 """Prefix of the configuration keys: `dlt_local.table.samples.nyctaxi.trips` is the folder or file of that table."""
@@ -96,12 +96,3 @@ def registered_name(name: tuple[str, ...]) -> TableName:
 def is_path(name: tuple[str, ...]) -> bool:
     """True for a name that holds a path, as in `delta.`/data/orders``."""
     return any("/" in part for part in name)
-
-
-def written(name: tuple[str, ...]) -> str:
-    """The name as a source file writes it.
-
-    >>> written(("s", "my.table"))
-    's.`my.table`'
-    """
-    return ".".join(quote(part) if "." in part or "`" in part else part for part in name)

@@ -1,8 +1,6 @@
 """Runs an SQL source file: each statement makes the declaration that a decorator would make."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from types import MappingProxyType
 
 from pyspark.sql import SparkSession
 
@@ -17,27 +15,21 @@ from dlt_local.declarations.sql.tokens import statements
 from dlt_local.names import parts
 
 
-def run_file(file: Path, spark: SparkSession) -> None:
-    """Make the declarations of an SQL file's statements.
-
-    Raises:
-        DeclarationError: a statement is not understood, or refused; with its file and line.
-    """
-    run_text(file.read_text(encoding="utf-8-sig"), str(file), spark)
-
-
 def run_text(
     source: str,
     file: str,
     spark: SparkSession,
     place: tuple[str, ...] = (),
-    notebooks_settings: Mapping[str, str] = MappingProxyType({}),
+    own_settings: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Make the declarations of SQL text; its lines are those of ``file``.
 
     Args:
-        notebooks_settings: what `SET` gives in any cell of the notebook that the text is a cell of.
+        source: the text.
+        file: its file, for messages.
+        spark: the pipeline's session.
         place: the catalog and schema, or the schema, of unqualified names.
+        own_settings: of a notebook's cell, what `SET` gives in any of its cells; by default those of the text.
 
     Returns:
         The place at the end, as its last `USE` has it.
@@ -45,8 +37,8 @@ def run_text(
     Raises:
         DeclarationError: a statement is not understood, or refused; with its file and line.
     """
-    own_settings = {**notebooks_settings, **settings(source, file)}
-    source = substituted(source, dict(spark.conf.getAll) | own_settings, file)
+    own_settings = settings(source, file) if own_settings is None else own_settings
+    source = substituted(source, {**spark.conf.getAll, **own_settings}, file)
     for statement in statements(source):
         reader = Reader(statement, file, place=place)
         with located_at(reader.location()):
@@ -69,7 +61,7 @@ def _used(reader: Reader) -> tuple[str, ...]:
     return used
 
 
-def _declare(reader: Reader, settings: dict[str, str]) -> None:
+def _declare(reader: Reader, settings: Mapping[str, str]) -> None:
     if reader.accept("SET"):
         return
     if reader.accept("AUTO", "CDC") or reader.accept("APPLY", "CHANGES"):
