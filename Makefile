@@ -3,6 +3,7 @@
 .PHONY: help setup demo demo-kafka test test-fast test-decoding conformance long bench check bundle test-bundle test-runtimes projects graph shell format clean
 python := .venv/bin/python
 TARGET ?= dev
+CONNECTOR ?= sqlserver
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,11 +11,11 @@ help: ## List the targets
 setup: ## Virtual environment, pinned requirements, jars
 	@tools/setup.sh
 
-demo: setup ## Watch a shop's records become tables, in three updates
-	@$(python) -m demo
+demo: setup ## Watch a shop's records become tables, in three updates; CONNECTOR=postgresql|mariadb|mysql|mongodb|db2
+	@$(python) -m demo --connector $(CONNECTOR)
 
 demo-kafka: setup ## The same through a local Apache Kafka broker, started for the demo
-	@$(python) -m demo --kafka
+	@$(python) -m demo --connector $(CONNECTOR) --kafka
 
 test: setup ## Format, lint, types, and all tests that take less than a minute each
 	$(python) -m ruff format --check

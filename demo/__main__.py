@@ -36,6 +36,7 @@ class Stage:
     """What a run of the demo works with."""
 
     console: Console
+    shop: shop.Shop
     storage: Path
     feed: Feed
     pipeline: LocalPipeline
@@ -43,16 +44,23 @@ class Stage:
 
 
 @click.command(name="demo")
+@click.option(
+    "--connector",
+    "kind",
+    type=click.Choice(list(shop.SHOPS)),
+    default=shop.SQLSERVER,
+    show_default=True,
+    help="The kind of connector that wrote the records.",
+)
 @click.option("--kafka", "by_kafka", is_flag=True, help="Start an Apache Kafka broker and send all records through it.")
 @click.option(
     "--storage",
     type=click.Path(file_okay=False, path_type=Path),
-    default=shop.STORAGE,
-    show_default=".databricks/demo in the checkout",
+    show_default=".databricks/demo in the checkout, .databricks/demo-<kind> of other kinds than sqlserver",
     help="Folder for the tables and everything else; emptied at the start.",
 )
 @click.option("--keep", is_flag=True, help="Do not empty the folder; continue with what an earlier demo left.")
-def main(by_kafka: bool, storage: Path, keep: bool) -> None:
+def main(kind: str, by_kafka: bool, storage: Path | None, keep: bool) -> None:
     """Turn a shop's records into tables, in three updates.
 
     The exit status is 0 only if all updates complete and every record is accounted for.
@@ -64,7 +72,8 @@ def main(by_kafka: bool, storage: Path, keep: bool) -> None:
     if not console.is_terminal:
         console.width = _WIDTH
     with _errors_without_traceback(console):
-        if not _play(console, storage.absolute(), by_kafka, keep):
+        chosen = shop.SHOPS[kind]
+        if not _play(console, chosen, (storage or chosen.storage).absolute(), by_kafka, keep):
             sys.exit(1)
 
 
@@ -78,16 +87,16 @@ def _errors_without_traceback(console: Console) -> Iterator[None]:
         sys.exit(1)
 
 
-def _play(console: Console, storage: Path, by_kafka: bool, keep: bool) -> bool:
+def _play(console: Console, chosen: shop.Shop, storage: Path, by_kafka: bool, keep: bool) -> bool:
     """Run the whole demo; False if a record is not accounted for."""
     _prepare(storage, keep)
-    tables = shop.tables()
+    tables = shop.tables(chosen.conf)
     console.print("Starting Spark" + (" and Apache Kafka" if by_kafka else "") + " ...")
     opened: AbstractContextManager[Feed] = kafka() if by_kafka else nullcontext(Landing(storage / "landing"))
     with opened as feed:
-        pipeline = shop.pipeline(storage, feed.source, progress=Terminal())
-        stage = Stage(console, storage, feed, pipeline, tables)
-        balanced = [_play_round(stage, number, each) for number, each in enumerate(shop.ROUNDS, start=1)]
+        pipeline = shop.pipeline(storage, feed.source, progress=Terminal(), conf=chosen.conf)
+        stage = Stage(console, chosen, storage, feed, pipeline, tables)
+        balanced = [_play_round(stage, number, each) for number, each in enumerate(chosen.rounds, start=1)]
     _show_tables(stage)
     if not all(balanced):
         console.print("\n[bold red]Records are missing: see DOES NOT HOLD above.[/]")
@@ -113,7 +122,7 @@ def _prepare(storage: Path, keep: bool) -> None:
 def _play_round(stage: Stage, number: int, each: shop.Round) -> bool:
     console = stage.console
     console.print()
-    console.rule(f"update {number} of {len(shop.ROUNDS)}", align="left", style="cyan")
+    console.rule(f"update {number} of {len(stage.shop.rounds)}", align="left", style="cyan")
     console.print(f"{each.story}.")
     for capture in each.captures:
         console.print(_arrival(capture, stage.tables))

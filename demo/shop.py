@@ -1,4 +1,7 @@
-"""The shop: its pipeline, its captures, and the three rounds in which they arrive."""
+"""The shops: their pipeline, their captures, and the three rounds in which they arrive.
+
+That of SQL Server is large, and what tests and guides run on; every other kind of connector has a small one.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +18,7 @@ CONF = CHECKOUT / "conf"
 CONNECTOR = "shop"
 STORAGE = CHECKOUT / ".databricks" / "demo"
 _CAPTURES = CHECKOUT / "demo" / "captures"
+_SMALL_SHOPS = CHECKOUT / "demo" / "kinds"
 _PIPELINES = CHECKOUT / "pipelines"
 
 
@@ -26,8 +30,17 @@ class Round:
     story: str
 
 
-def _round(*names: str, story: str) -> Round:
-    return Round(tuple(_CAPTURES / f"{name}.jsonl" for name in names), story)
+@dataclass(frozen=True)
+class Shop:
+    """One shop: its specs, the rounds in which its records arrive, and where the demo keeps its tables."""
+
+    conf: Path
+    rounds: tuple[Round, ...]
+    storage: Path
+
+
+def _round(*names: str, story: str, captures: Path = _CAPTURES) -> Round:
+    return Round(tuple(captures / f"{name}.jsonl" for name in names), story)
 
 
 ROUNDS = (
@@ -44,6 +57,29 @@ ROUNDS = (
         "then 13 unusable records",
     ),
 )
+
+_SMALL_ROUNDS = (
+    ("1-snapshot", "The connector starts and reads every row"),
+    (
+        "2-round",
+        "Orders are paid, changed and shipped; customer 104 is deleted and created again, order 1005 becomes 1105; "
+        "the connector is killed and delivers some records again",
+    ),
+    ("3-round 4-damaged", "Orders get a channel, order 1003 comes back; then 5 unusable records"),
+)
+
+
+def _small_shop(folder: Path) -> Shop:
+    rounds = (_round(*names.split(), story=story, captures=folder / "captures") for names, story in _SMALL_ROUNDS)
+    return Shop(folder / "conf", tuple(rounds), STORAGE.with_name(f"demo-{folder.name}"))
+
+
+SQLSERVER = "sqlserver"
+SHOPS: Mapping[str, Shop] = {
+    SQLSERVER: Shop(CONF, ROUNDS, STORAGE),
+    **{conf.parent.name: _small_shop(conf.parent) for conf in sorted(_SMALL_SHOPS.glob("*/conf"))},
+}
+"""Kind of connector -> its shop."""
 
 
 def tables(conf: Path = CONF) -> tuple[TableSpec, ...]:

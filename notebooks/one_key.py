@@ -68,8 +68,9 @@ if spark.catalog.tableExists(f"{GOLD}.{TABLE}_history"):
 # COMMAND ----------
 
 changes = spark.read.table(f"{SILVER}.{TABLE}_changes").where(KEY)
-position = ["_incarnation", "_commit_lsn", "_total_order", "_change_lsn", "_event_serial_no", "_operation"]
-position = [name for name in position if name in changes.columns]
+# The columns of the position in the source's log depend on the connector; a count in the transaction comes behind them.
+position = changes.columns[changes.columns.index("_op") + 1 : changes.columns.index("_committed_at")]
+position[2:2] = [name for name in changes.columns if name == "_total_order"]
 own = [f"`{name}`" for name in changes.columns if not name.startswith("_")]
 changes.select("_op", "_committed_at", *position, "_offset", *own).orderBy(*position, "_offset").show(1000)
 

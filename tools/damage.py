@@ -61,8 +61,13 @@ def _envelope(change: Callable[[dict[str, Any]], None]) -> Callable[[Record], Re
 
 
 def wrong_value(column: str, value: object) -> Damage:
-    """A column of ``after`` has a value that does not fit its type."""
-    return Damage(f"wrong_value({column})", _envelope(lambda envelope: envelope["after"].update({column: value})))
+    """A column of ``after`` has a value that does not fit its type; ``after`` may be a document's text."""
+
+    def change(envelope: dict[str, Any]) -> None:
+        after, wrong = envelope["after"], {column: value}
+        envelope["after"] = json.dumps(json.loads(after) | wrong) if isinstance(after, str) else after | wrong
+
+    return Damage(f"wrong_value({column})", _envelope(change))
 
 
 def no_key_anywhere(*columns: str) -> Damage:
@@ -82,5 +87,6 @@ EMPTY_OBJECT = Damage("empty_object", _value(lambda _: b"{}"))
 NOT_UTF8 = Damage("not_utf8", _value(lambda value: value.decode().encode("latin-1")))
 UNKNOWN_OP = Damage("unknown_op", _envelope(lambda envelope: envelope.update(op="x")))
 NULL_COMMIT_LSN = Damage("null_commit_lsn", _envelope(lambda envelope: envelope["source"].update(commit_lsn=None)))
+NULL_SOURCE_TIME = Damage("null_source_time", _envelope(lambda envelope: envelope["source"].update(ts_ms=None)))
 NO_RECORD_KEY = Damage("no_record_key", lambda record: replace(record, key=None))
 """Recoverable: the row itself has the key columns."""

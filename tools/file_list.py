@@ -16,11 +16,14 @@ _FOLDERS = ("pipelines", "bundles", "demo", "notebooks", "tools")
 
 
 def described_files() -> Iterator[tuple[str, str]]:
-    """Every file that has a line, with what it says about itself; a folder is what its __init__.py says."""
+    """Every file that has a line, with what it says about itself; a folder is what its __init__.py says.
+
+    Specs, which are in folders called conf, have none.
+    """
     for folder in _FOLDERS:
         for file in sorted((ROOT / folder).rglob("*"), key=lambda each: (each.parent, each.name)):
             is_source = file.suffix in (".py", ".yml", ".sh", ".xml") or file.name.endswith(".schema.json")
-            if is_source and "__pycache__" not in file.parts:
+            if is_source and not {"__pycache__", "conf"} & set(file.relative_to(ROOT).parts):
                 yield str(file.relative_to(ROOT)), first_line(file)
 
 

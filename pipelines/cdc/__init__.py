@@ -17,7 +17,7 @@ from cdc.gold import current_rows, history
 from cdc.least_counts import wants_least_counts, with_least_counts
 from cdc.records import read_records, read_topic
 from cdc.replay import changes_of_replays, open_rejects, replay
-from cdc.row_conditions import expectations, removes_row
+from cdc.row_conditions import expectations, known_values, removes_every_row, removes_row
 from cdc.row_tracking import row_tracking
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
 from cdc.targets import targets
@@ -41,6 +41,7 @@ __all__ = [
     "findings",
     "gaps",
     "history",
+    "known_values",
     "load_connectors",
     "load_tables",
     "notes_of_drift",
@@ -48,6 +49,7 @@ __all__ = [
     "read_records",
     "read_topic",
     "rejects",
+    "removes_every_row",
     "removes_row",
     "replay",
     "row_tracking",

@@ -15,6 +15,7 @@ SPECS: Mapping[Condition, str] = {
     Condition.MISSING_CONF: "Set `cdc.conf` to the conf folder, or make it: `python -m cdc scaffold` writes one.",
     Condition.MISPLACED_FILE: "Move the file to `conf/tables/CONNECTOR/`.",
     Condition.UNKNOWN_CONNECTOR: "Correct the name, or write `conf/connectors/CONNECTOR.yml`.",
+    Condition.UNKNOWN_KIND: "Write the connector's `kind:`, or run where there are records: `check --records CAPTURE`.",
     Condition.EMPTY_FILE: "Write the spec, or delete the file.",
     Condition.BROKEN_YAML: "Correct the line of the message or the one above it: indentation, or a quote or bracket.",
     Condition.DUPLICATE_YAML_KEY: "Keep one of the two.",
@@ -26,7 +27,7 @@ SPECS: Mapping[Condition, str] = {
     Condition.MISSING_FIELD: "Add the field as the message shows.",
     Condition.WRONG_KIND: "Write the value as the message shows.",
     Condition.BAD_VALUE: "Use one of the values of the message.",
-    Condition.BAD_TYPE: "Write the type as the source's DDL has it; docs/types.md has all types.",
+    Condition.BAD_TYPE: "Write the type as the source's DDL has it; docs/types.md leads to all types.",
     Condition.UNSUPPORTED_TYPE: "Remove the column, or write `{exclude: true}` as its value.",
     Condition.BAD_TABLE_NAME: "Write `table: DATABASE.SCHEMA.TABLE`.",
     Condition.BAD_DATASET_NAME: "Choose another name in the field of the message.",
@@ -96,7 +97,10 @@ REJECTS: Mapping[Reason, str] = {
     Reason.NOT_UTF8: "Look at the connector's converter: Avro or Protobuf cannot be read, JSON can.",
     Reason.BROKEN_JSON: "Look at the connector's converter, and at who else writes to the topic.",
     Reason.NOT_AN_ENVELOPE: "Correct `shape:` in the connector spec, as the message says; " + _REPLAY,
+    Reason.WRONG_CONNECTOR: "Correct `kind:` of the connector spec, or `topic:` of the table's; " + _REPLAY,
     Reason.UNKNOWN_OP: "Nothing, if another program wrote the record; otherwise report it.",
+    Reason.TRUNCATED: "Write `history: false` and rebuild the table, or delete the rows at the source, instead of a"
+    " truncate. Until then the rows of before stay.",
     Reason.MISSING_ROW: "Nothing, if another program wrote the record; otherwise look at the connector's transforms.",
     Reason.MISSING_KEY: "Correct `key:` of the spec, or `message.key.columns` of the connector; " + _REPLAY,
     Reason.MISSING_POSITION: "Write `reads_without_position: first` or `shape: avro_json` where the message says so; "
@@ -104,6 +108,8 @@ REJECTS: Mapping[Reason, str] = {
     Reason.WRONG_TYPE: "Correct the column's type in the spec, or how the connector spec says that values are"
     " written; " + _REPLAY,
     Reason.MISSING_FIELD: "Remove `on_missing: reject` if records may lack the column; " + _REPLAY,
+    Reason.PARTIAL_VALUE: "Capture whole documents (`capture.mode=change_streams_update_full`), or name the parts as"
+    " columns by their paths; the row is right again with the next whole document.",
     Reason.UNAVAILABLE_VALUE: "Write `unavailable: merge`, which takes the previous version's value; " + _REPLAY,
     Reason.UNEXPECTED_NULL: "Remove `not null` from the column's type; " + _REPLAY,
     Reason.FAILED_SQL: "Where null is right, use functions such as `try_divide` and `try_cast` in the spec; " + _REPLAY,

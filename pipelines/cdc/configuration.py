@@ -7,6 +7,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from cdc.analysis import check_sql
+from cdc.connector_kind import KindInSource
 from cdc.settings import UnknownSetting, setting_faults
 from cdc.spark_version import check_version
 from cdc.spec.deployment import SETTINGS, deployed_schemas
@@ -58,7 +59,8 @@ def _conf(conf_dir: SparkSession | str | Path, connector: str | None) -> Conf:
     if faults := setting_faults(_configured(spark)):
         raise UnknownSetting(faults)
     deployed = deployed_schemas({name: spark.conf.get(name, "") for name in SETTINGS})
-    conf = load_conf(str(spark.conf.get(CONF)), spark.conf.get(CONNECTOR), deployed)
+    of_records = KindInSource(spark.conf.get("cdc.source", "") or "", spark)
+    conf = load_conf(str(spark.conf.get(CONF)), spark.conf.get(CONNECTOR), deployed, of_records)
     check_sql(spark, conf)
     return conf
 

@@ -10,6 +10,7 @@ from datetime import UTC
 
 from cdc import names
 from cdc.debezium.values import conversion_of
+from cdc.spec.kinds import DEFAULT
 from cdc.spec.model import ColumnSpec, TableSpec
 from cdc.type_changes import earlier_types, with_policies
 
@@ -31,6 +32,8 @@ NOT_NULL, IN_EVERY_RECORD = "NOT NULL", "in every record"
 """Lists of the columns in which a null, or that a record lacks, makes it a reject."""
 SOURCE = "source of the rows"
 """List with the source's name, of a table that flows into a target which it shares."""
+KIND = "connector kind"
+"""Part that only tables of other kinds than the default one have, as those were built before there were others."""
 KEY, KEEPS, TRACKED = "key columns", "history", "tracked columns"
 ORDER = "order within a transaction"
 """`within_transaction`: each of its values makes a sequence of another type."""
@@ -43,6 +46,8 @@ RESTORED = "restored at "
 _HAS_PART = f"coalesce(map_contains_key({names.UNKNOWN}, :part), false)"
 _IS_RULE = f":part IN ('{DROP}', '{FILTER}', '{DELETED}') OR startswith(:part, '{COMPUTED}')"
 """Such a part that is new concerns every row."""
+_IS_KIND = f":part = '{KIND}'"
+"""Rows that were decoded as of another kind."""
 _MOMENT = f"try_to_timestamp(substr(:part, {len(RESTORED) + 1}))"
 _IS_AFTER = f"(startswith(:part, '{RESTORED}') AND {names.RECORDED_AT} >= {_MOMENT})"
 """A moment that is new concerns the records from then on that have been decoded without it."""
@@ -59,6 +64,7 @@ def definition(table: TableSpec) -> dict[str, str | list[str]]:
         **dict.fromkeys(table.excluded, "excluded"),
         NOT_NULL: [column.name for column in required if not column.nullable],
         IN_EVERY_RECORD: [column.name for column in table.columns if column.nullable and column.on_missing == "reject"],
+        **({KIND: table.connector.kind} if table.connector.kind != DEFAULT.name else {}),
         **({SOURCE: [f"{table.into.column} = {table.into.source}"]} if table.into else {}),
         **dict(_rules(table)),
     }
@@ -66,7 +72,7 @@ def definition(table: TableSpec) -> dict[str, str | list[str]]:
 
 def is_rule(part: str) -> bool:
     """True for a part of a setting that decides about rows as a whole, or computes a column."""
-    return part in (DROP, FILTER, DELETED) or part.startswith(COMPUTED)
+    return part in (DROP, FILTER, DELETED, KIND) or part.startswith(COMPUTED)
 
 
 def _rules(table: TableSpec) -> Iterator[tuple[str, str | list[str]]]:
@@ -110,6 +116,7 @@ def of_changes(table: TableSpec) -> dict[str, str]:
     parts = {**definition(table), **restores(table)}
     of_rules, of_restores = any(map(is_rule, parts)), bool(restores(table))
     conditions = [_HAS_PART, *([_IS_RULE] if of_rules else []), *([_IS_AFTER] if of_restores else [])]
+    conditions += [_IS_KIND] if KIND in parts else []
     return {PROPERTY: _text(parts), CONCERNED: " OR ".join(conditions), **_same(table)}
 
 
@@ -122,7 +129,8 @@ def restores(table: TableSpec) -> dict[str, str]:
 def of_versions(table: TableSpec) -> dict[str, str]:
     """Table properties of ``silver.<table>``; the same for all tables that flow into it."""
     parts = {**_of_target(table), **definition_of_versions(table)}
-    concerned = {CONCERNED: _IS_RULE} if any(map(is_rule, parts)) else {}
+    conditions = [_IS_RULE, *([_IS_KIND] if KIND in parts else [])]
+    concerned = {CONCERNED: " OR ".join(conditions)} if any(map(is_rule, parts)) else {}
     return {PROPERTY: _text(parts), **concerned, **({} if table.into else _same(table))}
 
 
@@ -195,5 +203,7 @@ def _policies(column: ColumnSpec) -> Iterator[str]:
         yield f"unavailable: {column.unavailable}"
     if column.null_is_unchanged:
         yield "large_nulls: unchanged"
+    if column.may_be_left_out:
+        yield "left out of updates of other columns"
     if column.overflow != "repair":
         yield f"overflow: {column.overflow}"

@@ -1,7 +1,7 @@
 """Source drift: what a connector's records and specs differ in, from the first record that shows it to the last."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -11,8 +11,8 @@ from cdc import names
 from cdc.debezium.drift import EXPECTED, FIELD, FOUND, KIND, RECORD
 from cdc.schema_drift import schema_drift
 from cdc.spec.difference_kinds import Change
+from cdc.spec.kinds import kind_of
 from cdc.spec.model import ConnectorSpec, TableSpec
-from cdc.spec.sqlserver_types import OMITTED
 from cdc.switches import is_on
 
 SETTING = "cdc.drift"
@@ -93,7 +93,7 @@ def _of_records(records: DataFrame, table: TableSpec) -> DataFrame:
     )
 
 
-def _of_schemas(schema_changes: DataFrame, tables: Iterable[TableSpec]) -> DataFrame:
+def _of_schemas(schema_changes: DataFrame, tables: Sequence[TableSpec]) -> DataFrame:
     found = schema_drift(schema_changes, tables)
     both = F.explode(F.array(F.lit(True), F.lit(False))).alias("is_first")
     return found.select("table", *DRIFT_COLUMNS[:2], both, *DRIFT_COLUMNS[3:], F.lit(True).alias("is_exact"))
@@ -138,7 +138,7 @@ def _to_do(connector: ConnectorSpec) -> Column:
 
     absent = F.lit("on_missing: as_null")
     # The connector sends no values of these types.
-    is_omitted = F.regexp_replace(found, " not null$", "").isin(*OMITTED)
+    is_omitted = F.regexp_replace(found, " not null$", "").isin(*kind_of(connector).omitted)
     added = F.when(is_omitted, F.lit("exclude: true")).otherwise(F.concat(type_(found), F.lit(", "), absent))
     by_hand = {
         Change.ADDED: F.when(F.col("is_exact"), column(added)),

@@ -13,6 +13,7 @@ class Condition(Enum):
     MISSING_CONF = "the conf folder, or a required part of it, does not exist"
     MISPLACED_FILE = "a table file is not in the folder of a connector"
     UNKNOWN_CONNECTOR = "a connector is named that has no file in `connectors/`"
+    UNKNOWN_KIND = "`kind: auto` is found from a connector's records, and they name no known kind, or there are none"
     EMPTY_FILE = "a file is empty"
     BROKEN_YAML = "a file is not valid YAML"
     DUPLICATE_YAML_KEY = "a mapping has the same key twice"

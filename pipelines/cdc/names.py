@@ -19,6 +19,7 @@ WITH_ROW = (CREATE, UPDATE, READ)
 OP = "_op"
 """The operation of a change: one of the codes above."""
 IS_DELETE = f"{OP} = '{DELETE}'"
+IS_TRUNCATE = f"{OP} = '{TRUNCATE}'"
 """SQL condition: the change deletes its row."""
 
 INCARNATION = "_incarnation"

@@ -76,6 +76,14 @@ _READER_SETTINGS = (
 """Settings of Spark's Kafka reader, likewise."""
 KAFKA_SETTINGS = (*CLIENT_SETTINGS, *_READER_SETTINGS)
 
+_OF_STREAMS = (
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "startingTimestamp",
+    "startingOffsetsByTimestamp",
+)
+"""Settings of the reader that a batch does not have, or that say where a stream begins."""
 _KAFKA_DEFAULTS = {"startingOffsets": "earliest", "failOnDataLoss": "true"}
 _KAFKA_FIXED = {"includeHeaders": "true"}
 
@@ -137,6 +145,22 @@ def read_topic(spark: SparkSession, topic: str, secrets: SecretReader | None = N
     raise UnknownSource(source)
 
 
+def batch(spark: SparkSession, topics: str, secrets: SecretReader | None = None) -> DataFrame:
+    """The records that the source has now, of all topics that match a pattern (as of regular expressions).
+
+    Grain: one row per record. Columns: those of `read_records`.
+    """
+    source = spark.conf.get("cdc.source", None)
+    if source == "kafka":
+        options = {**kafka_options(spark, secrets), "startingOffsets": "earliest", "subscribePattern": topics}
+        of_batch = {name: value for name, value in options.items() if name not in _OF_STREAMS}
+        return spark.read.format("kafka").options(**of_batch).load().select(*names.RECORD_COLUMNS)
+    if source and source.startswith(_CAPTURE):
+        files = spark.read.format("text").options(**_CAPTURE_FILES).load(source.removeprefix(_CAPTURE))
+        return _records_of_lines(files.select("value", "_metadata.file_path"), F.col("line.topic").rlike(f"^{topics}$"))
+    raise UnknownSource(source)
+
+
 def kafka_options(spark: SparkSession, secrets: SecretReader | None = None) -> Mapping[str, str]:
     """The Kafka reader's options, from the pipeline's configuration.
 
@@ -186,10 +210,14 @@ def records_of_lines(lines: DataFrame, topic: str) -> DataFrame:
         lines: `value`, a line of the capture, and `file_path`, its file.
         topic: the topic whose records are wanted.
     """
+    return _records_of_lines(lines, F.col("line.topic") == topic)
+
+
+def _records_of_lines(lines: DataFrame, is_wanted: Column) -> DataFrame:
     line = F.from_json("value", _LINE, {"columnNameOfCorruptRecord": _DAMAGED, **ANY_LENGTH})
     parsed = lines.where(F.trim("value") != "").select("*", line.alias("line"))
     checked = parsed.select(_checked(F.col("line"), F.col("value"), F.col("file_path")).alias("line"))
-    return checked.where(F.col("line.topic") == topic).select(*_record(F.col("line")))
+    return checked.where(is_wanted).select(*_record(F.col("line")))
 
 
 def _checked(line: Column, text: Column, file: Column) -> Column:

@@ -16,6 +16,11 @@ def removes_row(table: TableSpec) -> str | None:
     return " OR ".join((*deletes, *outside)) or None
 
 
+def removes_every_row(table: TableSpec) -> str | None:
+    """The changes that remove all rows from ``silver.<table>``: truncates. None if it cannot apply them."""
+    return names.IS_TRUNCATE if table.applies_truncates else None
+
+
 def expectations(table: TableSpec, action: Action) -> dict[str, str]:
     """The expectations with an action, as conditions on every change.
 
@@ -27,6 +32,20 @@ def expectations(table: TableSpec, action: Action) -> dict[str, str]:
         return conditions
     outside = f" OR NOT {_passes(table.filter)}" if table.filter else ""
     return {name: f"NOT ({_HAS_ROW}){outside} OR (\n{sql}\n)" for name, sql in conditions.items()}
+
+
+def known_values(table: TableSpec) -> dict[str, str]:
+    """The expectation that a create carries every value; empty if the log has them all.
+
+    The create that follows the delete of a changed key can have the connector's placeholder, and its row has no
+    previous version to take the value from: it is null in the new row.
+    """
+    if not table.merges:
+        return {}
+    large = [c.target for c in table.columns if c.type.is_large and c.unavailable == "merge"]
+    listed = ", ".join(f"'{each}'" for name in large for each in [name.replace("\\", "\\\\").replace("'", "\\'")])
+    is_known = f"{names.OP} <> '{names.CREATE}' OR size(array_except(array({listed}), {names.COLUMNS_TO_UPDATE})) = 0"
+    return {"no value of a new row is missing in the log": is_known} if large else {}
 
 
 def _passes(condition: str | None) -> str:

@@ -1,23 +1,20 @@
 """Source drift by a connector's schema changes: the last schema of each table, compared with its spec."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium.drift import EXPECTED, FIELD, FOUND, KIND, RECORD
-from cdc.spec.block_types import WHOLE_NUMBERS
 from cdc.spec.difference_kinds import Change
+from cdc.spec.kinds import kind_of
+from cdc.spec.kinds.comparison import Widths
 from cdc.spec.model import ColumnSpec, SourceType, TableSpec
 
 _MAX = 2**31 - 1
 """The length of a (max) type; the connector reports the driver's, which depends on the type."""
-_LONGEST = 8000
-_SIZED = ("char", "varchar", "nchar", "nvarchar", "binary", "varbinary")
-_FRACTION = ("time", "datetime2", "datetimeoffset")
-_DECIMAL = ("decimal", "numeric")
 _TYPE = "struct<name: string, size: int, scale: int, text: string, nullable: boolean>"
 _SPEC = (
     f"array<struct<table: string, key: array<string>, absent: array<string>, excluded: array<string>,"
@@ -25,7 +22,7 @@ _SPEC = (
 )
 
 
-def schema_drift(schema_changes: DataFrame, tables: Iterable[TableSpec]) -> DataFrame:
+def schema_drift(schema_changes: DataFrame, tables: Sequence[TableSpec]) -> DataFrame:
     """What the last schemas that the connector reported and the specs differ in; tables without one have no rows.
 
     Grain: one row per source table, kind and field. Columns: `table`, `kind` (a value of `Change`), `field` (empty for
@@ -44,17 +41,17 @@ def schema_drift(schema_changes: DataFrame, tables: Iterable[TableSpec]) -> Data
     specs = F.explode(F.from_json(F.lit(json.dumps([_spec(table) for table in tables])), _SPEC)).alias("spec")
     known = schema_changes.sparkSession.range(1).select(specs).select(F.col("spec.table"), "spec")
     found = latest.join(F.broadcast(known), "table", "left")
-    differences = F.explode(_differences()).alias("difference")
+    differences = F.explode(_differences(kind_of(tables[0].connector).widths)).alias("difference")
     each = found.select("table", RECORD, "recorded_at", differences)
     return each.select(
         "table", *(F.col(f"difference.{name}") for name in (KIND, FIELD, EXPECTED, FOUND)), RECORD, "recorded_at"
     )
 
 
-def _differences() -> Column:
+def _differences(widths: Widths) -> Column:
     """All differences of one table, as an array of structs."""
     spec, is_dropped = F.col("spec"), F.col("change") == "DROP"
-    columns = F.transform("columns", _source_type)
+    columns = F.transform("columns", lambda column: _source_type(column, widths))
     of_spec = spec.getField("columns")
     hidden = spec.getField("excluded")
     described = F.transform("columns", lambda each: each.getField("name"))
@@ -66,7 +63,7 @@ def _differences() -> Column:
         added = ~F.map_contains_key(of_spec, name) & ~F.array_contains(hidden, name)
         kind = (
             F.when(added, Change.ADDED.value)
-            .when(~_holds(declared, source), Change.TYPE.value)
+            .when(~_holds(declared, source, widths), Change.TYPE.value)
             .when(_may_be_null(declared, source, spec, name), Change.NULLABLE.value)
         )
         expected = F.when(~added, _with_null(declared))
@@ -103,21 +100,28 @@ def _difference(kind: Column, field: Column, expected: Column, found: Column) ->
     return F.struct(*(part.cast("string").alias(name) for name, part in parts.items()))
 
 
-def _holds(spec: Column, source: Column) -> Column:
-    """Whether a column of the spec's type reads every value of the source's, as `block_types.holds` has it."""
+def _holds(spec: Column, source: Column, widths: Widths) -> Column:
+    """Whether a column of the spec's type reads every value of the source's, as `Widths.holds` has it."""
     name, other = spec.getField("name"), source.getField("name")
-    ranks = F.array(*map(F.lit, WHOLE_NUMBERS))
+    ranks = F.array(*map(F.lit, widths.whole_numbers)).cast("array<string>")
     fits = spec.getField("size") >= source.getField("size")
     same_scale = spec.getField("scale") == source.getField("scale")
     return (
         F.when(
-            name.isin(*WHOLE_NUMBERS) & other.isin(*WHOLE_NUMBERS),
+            name.isin(*widths.whole_numbers) & other.isin(*widths.whole_numbers),
             F.array_position(ranks, name) >= F.array_position(ranks, other),
         )
-        .when(name.isin(*_DECIMAL) & other.isin(*_DECIMAL), same_scale & fits)
-        .when(name.isin(*_SIZED) & (name == other), fits)
-        .otherwise(spec.getField("text") == source.getField("text"))
+        .when(name.isin(*widths.decimals) & other.isin(*widths.decimals), same_scale & fits)
+        .when(name.isin(*widths.sized) & (name == other), fits)
+        .otherwise((spec.getField("text") == source.getField("text")) | _also_held(name, other, widths))
     )
+
+
+def _also_held(name: Column, other: Column, widths: Widths) -> Column:
+    held = F.lit(False)
+    for spec, sources in widths.also_held.items():
+        held = held | ((name == spec) & other.isin(*sources))
+    return held
 
 
 def _may_be_null(declared: Column, source: Column, spec: Column, name: Column) -> Column:
@@ -125,18 +129,21 @@ def _may_be_null(declared: Column, source: Column, spec: Column, name: Column) -
     return source.getField("nullable") & ~declared.getField("nullable") & ~is_key
 
 
-def _source_type(column: Column) -> Column:
+def _source_type(column: Column, widths: Widths) -> Column:
     """A column's name, and its type in the form of `_TYPE`."""
-    # The driver calls an identity column `int identity`, and a rowversion `timestamp`.
-    plain = F.regexp_replace(F.lower(column.getField("type")), r"(\(\))? identity$", "")
-    name = F.when(plain == "timestamp", "rowversion").otherwise(plain)
+    name = F.regexp_replace(F.lower(column.getField("type")), widths.ignored or "$^", "")
+    if widths.aliases:
+        known = F.create_map(*(F.lit(each) for pair in widths.aliases.items() for each in pair))
+        name = F.coalesce(F.element_at(known, name), name)
     length, scale = column.getField("length"), F.coalesce(column.getField("scale"), F.lit(0))
-    size = F.when(length > _LONGEST, _MAX).otherwise(length)
+    digits = F.coalesce(length, F.lit(0)) if widths.digits_are_length else scale
+    is_max = F.lit(False) if widths.longest is None else length > widths.longest
+    size = F.when(is_max, _MAX).otherwise(length)
     arguments = (
-        F.when(name.isin(*_SIZED), F.when(length > _LONGEST, "max").otherwise(length.cast("string")))
-        .when(name.isin(*_DECIMAL), F.concat(length.cast("string"), F.lit(","), scale.cast("string")))
-        .when(name.isin(*_FRACTION), scale.cast("string"))
-        .when(name == "float", length.cast("string"))
+        F.when(name.isin(*widths.sized), F.when(is_max, "max").otherwise(length.cast("string")))
+        .when(name.isin(*widths.decimals), F.concat(length.cast("string"), F.lit(","), scale.cast("string")))
+        .when(name.isin(*widths.fractions), digits.cast("string"))
+        .when(name.isin(*widths.with_length), length.cast("string"))
     )
     text = F.concat(name, F.coalesce(F.concat(F.lit("("), arguments, F.lit(")")), F.lit("")))
     nullable = F.coalesce(column.getField("nullable"), F.lit(True))

@@ -2,7 +2,7 @@
 
 from pyspark import pipelines as dp
 
-from cdc import TableSpec, load_tables, names, properties, removes_row, retention, row_tracking, sequence, targets
+from cdc import TableSpec, load_tables, names, properties, retention, row_conditions, row_tracking, sequence, targets
 from cdc.least_counts import wants_least_counts, with_least_counts
 
 
@@ -41,7 +41,8 @@ def declare(sources: tuple[TableSpec, ...]) -> None:
             source=declare_source(each),
             keys=list(each.key),
             sequence_by=sequence(each),
-            apply_as_deletes=removes_row(each),
+            apply_as_deletes=row_conditions.removes_row(each),
+            apply_as_truncates=row_conditions.removes_every_row(each),
             columns_to_update=names.COLUMNS_TO_UPDATE if each.has_partial_changes else None,
             column_list=list(names.version_columns(each)),
             stored_as_scd_type=2 if each.history else 1,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from tests.benchmarks import applying, flowing, small
+from tests.benchmarks import applying, flowing, many_tables, small
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.result import Result
 
@@ -19,5 +19,10 @@ MEASURES: Mapping[str, Callable[[Bench], Result]] = {
     "growth": small.growth,
     "hundred-changes": small.hundred_changes,
     "idle": small.idle,
+    "fifty-tables": many_tables.fifty_tables,
+    "many-first-loads": many_tables.first_load,
+    "cold-run": many_tables.cold_run,
+    "updates-in-a-row": many_tables.updates_in_a_row,
+    "planning": many_tables.planning,
 }
 """The measures by name, in the order in which they run."""

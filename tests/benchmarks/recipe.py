@@ -9,6 +9,7 @@ from pathlib import Path
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
 ORDER = ("_commit_lsn", "_change_lsn", "_event_serial_no")
@@ -20,8 +21,13 @@ Upsert = Callable[[DataFrame, int], None]
 
 def stream(source: DataFrame, upsert: Upsert, checkpoint: Path) -> None:
     """Apply everything that has arrived with `upsert`."""
+    start(source, upsert, checkpoint).awaitTermination()
+
+
+def start(source: DataFrame, upsert: Upsert, checkpoint: Path) -> StreamingQuery:
+    """Begin to apply everything that has arrived."""
     writer = source.writeStream.foreachBatch(upsert).option("checkpointLocation", str(checkpoint))
-    writer.trigger(availableNow=True).start().awaitTermination()
+    return writer.trigger(availableNow=True).start()
 
 
 def parsed(records: DataFrame, raw_row: StructType, columns: Sequence[Column]) -> DataFrame:

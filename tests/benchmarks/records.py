@@ -10,6 +10,11 @@ from pyspark.sql import functions as F
 
 from cdc import TableSpec
 
+COLUMNS = """
+    topic string, partition int, offset bigint, timestamp timestamp, timestampType int,
+    headers array<struct<key: string, value: binary>>, key binary, value binary
+"""
+"""Kafka's columns, which all records have."""
 FILES = 8
 """Files of an input, enough for all cores of a small machine."""
 _MILLIS = 1_772_438_712_000

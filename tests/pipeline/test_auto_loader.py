@@ -3,7 +3,7 @@
 import gzip
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -35,14 +35,17 @@ def table(name: str, query: str) -> str:
 class Landing:
     """A pipeline over the volume `/Volumes/main/raw`, which is a local folder."""
 
-    def __init__(self, folder: Path, spark: SparkSession, source: str, name: str = "source.py") -> None:
+    def __init__(
+        self, folder: Path, spark: SparkSession, source: str, name: str = "source.py", **settings: Mapping[str, str]
+    ) -> None:
         self.folder = folder
         self.raw = folder / "raw"
         self.raw.mkdir()
         self.file = folder / name
         self.file.write_text(source if name.endswith(".sql") else HEAD + source)
+        paths = {"/Volumes/main/raw": self.raw}
         self.pipeline = LocalPipeline(
-            "landing", [self.file], folder / "storage", spark=spark, path_map={"/Volumes/main/raw": self.raw}
+            "landing", [self.file], folder / "storage", spark=spark, path_map=paths, **settings
         )
 
     def put(self, name: str, *lines: object) -> Path:
@@ -243,6 +246,17 @@ def test_other_formats_and_the_choice_of_files(spark: SparkSession, tmp_path: Pa
     assert landing.rows("lines") == [("new", "2")]
     landing.pipeline.run(full_refresh=["lines"])
     assert landing.rows("lines") == []
+
+
+def test_a_first_schema_is_inferred_from_no_more_files_than_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+    query = read("json", "orders", cloudFiles__schemaEvolutionMode="rescue")
+    files = {"spark.databricks.cloudFiles.schemaInference.sampleSize.numFiles": "1"}
+    landing = Landing(tmp_path, spark, table("orders", query), configuration=files)
+    landing.put("orders/1.json", {"id": 1})
+    landing.put("orders/2.json", {"id": 2, "extra": "x"})
+    assert landing.states() == {"default.orders": "COMPLETED"}
+    rows = [(id_, rescued(rest)) for id_, rest in landing.rows("orders")]
+    assert rows == [("1", None), ("2", {"extra": "x", "_file_path": "2.json"})]
 
 
 SQL = """

@@ -118,6 +118,9 @@ AS_WRITTEN = """
 USE SCHEMA sales;
 SET spark.sql.ansi.enabled;
 CREATE OR REPLACE FUNCTION ai_twice(x INT) RETURNS INT RETURN x * 2;
+CREATE SCHEMA IF NOT EXISTS main.shared;
+CREATE FUNCTION IF NOT EXISTS main.shared.thrice(x INT) RETURNS INT RETURN x * 3;
+CREATE FUNCTION IF NOT EXISTS main.shared.nine_times(x INT) RETURNS INT RETURN main.shared.thrice(shared.thrice(x));
 
 CREATE OR REFRESH STREAMING TABLE IDENTIFIER('or' || 'ders') (
   id INT PRIMARY KEY, name STRING MASK hidden, CONSTRAINT of_raw FOREIGN KEY (id) REFERENCES raw (id)
@@ -132,6 +135,15 @@ APPLY CHANGES INTO latest FROM STREAM (SELECT id, name, at FROM default.raw)
 KEYS (id) SEQUENCE BY at COLUMNS * EXCEPT (at) STORED AS SCD TYPE 1;
 
 CREATE STREAMING TABLE copied AS SELECT * FROM STREAM delta.`{path}`;
+
+CREATE MATERIALIZED VIEW joined (
+  id INT COMMENT 'FOREIGN KEY REFERENCES nothing' CONSTRAINT of_orders FOREIGN KEY REFERENCES main.sales.orders,
+  n INT,
+  CONSTRAINT has_name EXPECT (o.id IS NOT NULL AND `l`.id > 0) ON VIOLATION DROP ROW,
+  CONSTRAINT of_latest FOREIGN KEY (id) REFERENCES latest
+) AS SELECT l.id, main.shared.nine_times(l.id) AS n FROM orders AS o JOIN latest l ON o.id = l.id AND o.name = l.name;
+
+CREATE MATERIALIZED VIEW mapped AS SELECT * FROM delta.`/Volumes/main/raw/outside`;
 """
 
 
@@ -140,6 +152,7 @@ def test_sql_as_other_projects_write_it(small: SmallPipeline, spark: SparkSessio
     spark.range(2).write.format("delta").save(str(outside))
     with_sql(small, AS_WRITTEN.format(path=outside))
     small.pipeline.configuration |= {"dlt_local.accept_unenforced": "sales.orders"}
+    small.pipeline.path_map["/Volumes/main/raw"] = small.folder
     small.drop({"id": 1, "name": "a", "op": "c", "at": 1}, {"id": 2, "name": "b", "op": "d", "at": 1})
     update = small.pipeline.run()
     small.drop({"id": 1, "name": "c", "op": "u", "at": 2})
@@ -149,6 +162,8 @@ def test_sql_as_other_projects_write_it(small: SmallPipeline, spark: SparkSessio
     assert small.table("sales.counted") == [{"n": 4}]
     assert small.table("sales.latest") == [{"id": 1, "name": "c"}, {"id": 2, "name": "b"}]
     assert sorted(row["id"] for row in small.table("sales.copied")) == [0, 1, 2]
+    assert sorted(row["id"] for row in small.table("sales.mapped")) == [0, 1, 2]
+    assert small.table("sales.joined") == [{"id": 1, "n": 9}]
     notice = "sales.orders has a row filter and a mask of column `name`, which nothing enforces locally"
     assert [each for each in update.graph.notices if each.startswith(notice)]
 
@@ -183,6 +198,24 @@ FAULTS = {
         3,
         "NOT_SUPPORTED_LOCALLY",
         "CREATE FUNCTION ai_classify(...)",
+    ),
+    "no folder": (
+        "CREATE LIVE TABLE {t} AS\nSELECT * FROM parquet.`s3://lake/{t}`",
+        2,
+        "PATH_NOT_MAPPED",
+        "--map s3://lake=FOLDER",
+    ),
+    "texts as numbers": (
+        "CREATE LIVE TABLE {t} AS SELECT name / op AS x FROM raw",
+        1,
+        "QUERY_FAILED",
+        "fix: cast the texts",
+    ),
+    "an expectation of another table": (
+        "CREATE LIVE TABLE {t} (CONSTRAINT c EXPECT (b.id > 0)) AS SELECT id FROM raw a",
+        1,
+        "EXPECTATION_NOT_VALID",
+        "`b`.`id`",
     ),
     "clone": ("CREATE TABLE {t}\nSHALLOW CLONE raw", 2, "SQL_NOT_UNDERSTOOD", "clone"),
     "mask": (

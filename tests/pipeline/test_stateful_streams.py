@@ -179,6 +179,12 @@ def test_streams_with_state_go_on_from_one_update_to_the_next(spark: SparkSessio
 
 
 REFUSED = {
+    "array in the state": (
+        "def keep(key, batches, state):\n    yield from batches\n\n@dp.table\ndef t():\n"
+        '    return events().groupBy("name").applyInPandasWithState(\n'
+        '        keep, "name STRING", "seen ARRAY<STRING>", "append", "NoTimeout")\n',
+        r"STREAM_NOT_SUPPORTED .*\n.*`default.t` keeps an array(.|\n)*JSON text",
+    ),
     "two flows": (
         'dp.create_streaming_table("t")\n\n@dp.append_flow(target="t")\ndef one():\n'
         '    return events().groupBy("name").count()\n\n@dp.append_flow(target="t")\ndef two():\n'

@@ -82,7 +82,7 @@ LOSSY = SQL_SERVER | {
     "topic.delimiter": "-",
     "converters": "times",
 }
-POSTGRES = {"connector.class": "io.debezium.connector.postgresql.PostgresConnector", "topic.prefix": "p"}
+ORACLE = {"connector.class": "io.debezium.connector.oracle.OracleConnector", "topic.prefix": "p"}
 EVERY = {
     "careful": CAREFUL,
     "unwrapped": UNWRAPPED,
@@ -90,7 +90,7 @@ EVERY = {
     "avro": AVRO,
     "old": OLD,
     "lossy": LOSSY,
-    "postgres": POSTGRES,
+    "oracle": ORACLE,
     "cloud events": SQL_SERVER | {"value.converter": "io.debezium.converters.CloudEventsConverter"},
 }
 
@@ -136,9 +136,9 @@ def test_nothing_is_lost_with_a_careful_connector() -> None:
         (AVRO, {"value.converter"}),
         (OLD, {"snapshot.mode", "decimal.handling.mode", "time.precision.mode"}),
         (LOSSY, {"streaming.fetch.size", "skipped.operations", "event.processing.failure.handling.mode"}),
-        (POSTGRES, {"connector.class"}),
+        (ORACLE, {"connector.class"}),
     ],
-    ids=["unwrapped", "routed", "avro", "old", "lossy", "postgres"],
+    ids=["unwrapped", "routed", "avro", "old", "lossy", "oracle"],
 )
 def test_what_is_lost_is_reported(settings: Mapping[str, str], expected: set[str]) -> None:
     assert lost(settings) == expected

@@ -47,7 +47,16 @@ REJECTS = {
     "after is a text": (orders.create(**ROW).with_value(after="x"), Reason.NOT_AN_ENVELOPE),
     "after is an array": (orders.create(**ROW).with_value(after=[ROW]), Reason.NOT_AN_ENVELOPE),
     "source is a text": (orders.create(**ROW).with_value(source="x"), Reason.NOT_AN_ENVELOPE),
+    "another kind of connector": (orders.create(**ROW).with_source(connector="PostgreSQL"), Reason.WRONG_CONNECTOR),
+    "another kind in its form": (
+        orders.create(**ROW).with_value(after="{}").with_source(connector="mongodb"),
+        Reason.WRONG_CONNECTOR,
+    ),
     "unknown op": (orders.create(**ROW).with_value(op="x"), Reason.UNKNOWN_OP),
+    "truncate of a table with history": (
+        orders.create(**ROW).with_value(op="t", after=None),
+        Reason.TRUNCATED,
+    ),
     "create without after": (orders.create(**ROW).with_value(after=None), Reason.MISSING_ROW),
     "no key": (orders.create(**row(id=None)).with_key(None), Reason.MISSING_KEY),
     "no position": (orders.create(**ROW).with_source(commit_lsn=None), Reason.MISSING_POSITION),
@@ -66,8 +75,9 @@ REJECTS = {
 }
 
 
-BY_RULES = ("FAILED_SQL", "QUARANTINED")
-"""Reasons that a spec's own rules give; test_decode_row_rules.py has them."""
+BY_RULES = ("PARTIAL_VALUE", "FAILED_SQL", "QUARANTINED")
+"""Reasons that updates of documents give (tests/decoding/test_mongodb.py), and those of a spec's own rules
+(test_decode_row_rules.py)."""
 
 
 @pytest.fixture(scope="module")

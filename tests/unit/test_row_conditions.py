@@ -1,8 +1,8 @@
 """What the pipeline's declarations say about changes that a filter or an expectation concerns."""
 
-from tests.support.tables import table
+from tests.support.tables import column, table
 
-from cdc import expectations, removes_row
+from cdc import expectations, known_values, removes_row
 
 COLUMNS = {"id": "int not null", "region": "nvarchar(2)"}
 OUTSIDE = "(_op IN ('c', 'u', 'r') AND NOT coalesce((\nregion = 'EU'\n), false))"
@@ -33,3 +33,10 @@ def test_only_changes_with_a_row_inside_the_filter_are_dropped_or_fail() -> None
         "b": "NOT (_op IN ('c', 'u', 'r')) OR NOT coalesce((\nregion = 'EU'\n), false) OR (\nid > 1\n)"
     }
     assert expectations(spec, "fail") == {}
+
+
+def test_a_create_without_a_value_that_the_log_should_have_is_noticed() -> None:
+    large = {**COLUMNS, "note": column("note", "nvarchar(max)", target="it's", unavailable="merge")}
+    (condition,) = known_values(table(large)).values()
+    assert condition == "_op <> 'c' OR size(array_except(array('it\\'s'), _columns_to_update)) = 0"
+    assert known_values(table(COLUMNS)) == {} == known_values(table(large, append_only=True))

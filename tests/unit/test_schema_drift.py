@@ -8,9 +8,7 @@ from pyspark.sql import SparkSession
 from tests.support.tables import column, table
 
 from cdc.schema_drift import schema_drift
-from cdc.spec.block_types import holds
-from cdc.spec.evidence import _type
-from cdc.spec.sqlserver_types import parse_type
+from cdc.spec.kinds import DEFAULT
 
 SCHEMA_CHANGES = (
     "table string, change string, key array<string>, columns array<struct<name: string, type: string, length: int,"
@@ -97,10 +95,11 @@ def test_types_differ_as_scaffold_compares_them(found: dict[str, list[tuple[Any,
     differing = {number for number in range(len(TYPES)) if f"shop.dbo.t{number}" in found}
     expected = set()
     for number, (of_spec, (name, length, scale, optional)) in enumerate(TYPES):
-        source = _type({"typeName": name, "length": length, "scale": scale, "optional": optional})
-        if not holds(parse_type(of_spec)[0], parse_type(source)[0]):
+        source = DEFAULT.described_type({"typeName": name, "length": length, "scale": scale, "optional": optional})
+        if not DEFAULT.widths.holds(DEFAULT.parse_type(of_spec)[0], DEFAULT.parse_type(source)[0]):
             expected.add(number)
-            assert found[f"shop.dbo.t{number}"][0][:4] == ("other type", "a", of_spec, str(parse_type(source)[0]))
+            shown = str(DEFAULT.parse_type(source)[0])
+            assert found[f"shop.dbo.t{number}"][0][:4] == ("other type", "a", of_spec, shown)
     assert differing == expected
 
 

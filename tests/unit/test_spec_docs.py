@@ -12,12 +12,15 @@ from cdc.spec.load import read_conf
 from cdc.spec.model import ColumnSpec, ConnectorSpec, SourceType, TableSpec
 from cdc.spec.policies import POLICIES
 from cdc.spec.reference import reference
-from cdc.spec.schema import FOLDER, Kind, field_schema, resolved, schema
+from cdc.spec.schema import FOLDER, FileKind, field_schema, resolved, schema
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/table-spec.md").read_text(encoding="utf-8")
 MADE = "<!-- what follows is made by `python -m cdc reference` -->\n\n"
-KINDS: tuple[Kind, ...] = ("table", "connector", "defaults")
+KINDS: tuple[FileKind, ...] = ("table", "connector", "defaults")
+
+
+_WITHOUT_DEFAULT = ("topic_prefix", "topic_pattern", "topics")
 
 
 def test_the_pages_reference_is_the_schemas() -> None:
@@ -39,13 +42,13 @@ def test_the_pages_examples_are_a_sound_conf_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_conf_folders_schemas_are_the_codes(kind: Kind) -> None:
+def test_the_conf_folders_schemas_are_the_codes(kind: FileKind) -> None:
     name = f"{kind}.schema.json"
     assert (ROOT / "conf/schema" / name).read_bytes() == (FOLDER / name).read_bytes()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_schema_is_a_schema_and_describes_every_field(kind: Kind) -> None:
+def test_a_schema_is_a_schema_and_describes_every_field(kind: FileKind) -> None:
     Draft202012Validator.check_schema(dict(schema(kind)))
     fields = {**schema(kind)["properties"], **field_schema(kind, ("columns", "id")).get("properties", {})}
     assert [name for name, field in fields.items() if not resolved(field).get("description")] == []
@@ -56,7 +59,7 @@ def test_a_connectors_defaults_are_the_schemas() -> None:
     of_schema = {
         name: resolved(field)["default"]
         for name, field in schema("connector")["properties"].items()
-        if name not in ("topic_prefix", "topics", "target_schemas", "table_properties", "retention", *POLICIES)
+        if name not in (*_WITHOUT_DEFAULT, "target_schemas", "table_properties", "retention", *POLICIES)
     }
     assert list(built_in.restored_at) == of_schema.pop("restored_at")
     assert {name: getattr(built_in, name) for name in of_schema} == of_schema

@@ -66,6 +66,7 @@ def test_each_value_has_its_origin() -> None:
     assert {name for name in schema("table")["properties"] if name not in settings} == {
         "columns",
         "comment",
+        "document",
         "filter",
         "physical_table",
         "on_missing",

@@ -3,8 +3,11 @@
 import pytest
 
 from cdc.errors import Condition
+from cdc.spec.kinds import KINDS, TypeFault
 from cdc.spec.model import SourceType
-from cdc.spec.sqlserver_types import TypeFault, known_types, parse_type
+
+parse_type = KINDS["sqlserver"].parse_type
+known_types = KINDS["sqlserver"].known_types
 
 PLAIN = (
     "bit tinyint smallint int bigint real money smallmoney text ntext image date datetime smalldatetime "
@@ -98,7 +101,7 @@ def test_types_that_the_connector_omits_are_rejected_for_that_reason(name: str) 
     assert raised.value.condition is Condition.UNSUPPORTED_TYPE
 
 
-@pytest.mark.parametrize("name", known_types())
+@pytest.mark.parametrize("name", known_types)
 def test_a_type_is_written_as_it_is_read(name: str) -> None:
     once = parse_type(name)[0]
     assert parse_type(str(once))[0] == once
@@ -120,6 +123,6 @@ def test_a_misspelt_type_has_a_near_match(typo: str, meant: str) -> None:
 
 
 def test_large_types_are_those_stored_off_row() -> None:
-    large = [name for name in known_types() if parse_type(name)[0].is_large]
+    large = [name for name in known_types if parse_type(name)[0].is_large]
     assert large == ["text", "ntext", "image", "xml"]
     assert all(parse_type(f"{name}(max)")[0].is_large for name in ("varchar", "nvarchar", "varbinary"))

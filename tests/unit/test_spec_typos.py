@@ -11,18 +11,18 @@ from tests.support.conf_folder import write_conf
 
 from cdc.errors import Condition
 from cdc.spec.load import read_conf
-from cdc.spec.schema import Kind, field_schema, resolved, schema
+from cdc.spec.schema import FileKind, field_schema, resolved, schema
 from cdc.spec.schema_faults import flow
 
 TABLE = ["table: shop.dbo.orders", "key: [id]", "columns: {id: int}"]
-PLACES: Mapping[Kind, tuple[str, list[str]]] = {
+PLACES: Mapping[FileKind, tuple[str, list[str]]] = {
     "table": ("tables/shop/orders.yml", TABLE),
     "connector": ("connectors/shop.yml", ["topic_prefix: shopserver"]),
     "defaults": ("defaults.yml", ["unavailable: merge"]),
 }
 
 
-def fields() -> Iterator[tuple[Kind, str, Any]]:
+def fields() -> Iterator[tuple[FileKind, str, Any]]:
     """Each optional top-level field with a valid value."""
     for kind in PLACES:
         for name, field in schema(kind)["properties"].items():

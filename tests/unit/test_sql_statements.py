@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from dlt_local.declarations import access_control, reading
+from dlt_local.declarations import access_control, reading, spark_errors
 from dlt_local.declarations.sql import relations as relations_module
 from dlt_local.declarations.sql.query_text import query_text
 from dlt_local.declarations.sql.reader import Reader
@@ -117,5 +117,5 @@ def test_what_cannot_be_streamed_is_refused(query: str, message: str) -> None:
 
 
 def test_the_examples_hold() -> None:
-    for module in (reading, relations_module, access_control):
+    for module in (reading, relations_module, access_control, spark_errors):
         assert doctest.testmod(module).failed == 0

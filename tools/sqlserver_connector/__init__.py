@@ -7,8 +7,9 @@ Realistic: envelope, encodings, keys, headers, tombstones, snapshots and increme
 restarts. Not covered: which rows a real SQL Server would log.
 """
 
-from tools.sqlserver_connector.connector import ConnectorFailed, Emitted, emitted
-from tools.sqlserver_connector.placing import placed
-from tools.sqlserver_connector.repeatable import repeatable
+from tools.debezium_connector.emitted import Emitted
+from tools.debezium_connector.placing import placed
+from tools.debezium_connector.repeatable import repeatable
+from tools.sqlserver_connector.connector import ConnectorFailed, emitted
 
 __all__ = ["ConnectorFailed", "Emitted", "emitted", "placed", "repeatable"]

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from tools import captures
+from tools.debezium_connector.classes import NotCompiled
+from tools.debezium_connector.placing import placed
+from tools.debezium_connector.repeatable import repeatable
 from tools.sqlserver_connector.connector import VERSIONS, ConnectorFailed, Version, emitted
-from tools.sqlserver_connector.placing import placed
-from tools.sqlserver_connector.repeatable import repeatable
 
 
 @click.command(name="sqlserver_connector")
@@ -36,7 +37,7 @@ def main(
     began = datetime.now(UTC)
     try:
         records = emitted(scenario, version=version, properties=settings)
-    except ConnectorFailed as failure:
+    except (ConnectorFailed, NotCompiled) as failure:
         raise click.ClickException(str(failure)) from failure
     settled = placed(repeatable(records, began, datetime.now(UTC)))
     kept = [record for record in settled if not topics or record.topic in topics]

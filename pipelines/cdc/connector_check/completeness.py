@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
+from cdc.connector_check.kinds.rules import Rules
 
 _SNAPSHOTS = {
     **dict.fromkeys(
@@ -40,18 +41,19 @@ _FAILING = {
 }
 
 
-def of_completeness(config: Config) -> Iterator[Advice]:
+def of_completeness(config: Config, rules: Rules | None) -> Iterator[Advice]:
     """Advice on which parts of the source are in the topics."""
-    yield from _of_snapshot(config)
+    yield from _of_snapshot(config, rules)
     yield from _of_operations(config)
     yield from _of_failures(config)
     yield from _of_left_out(config)
 
 
-def _of_snapshot(config: Config) -> Iterator[Advice]:
+def _of_snapshot(config: Config, rules: Rules | None) -> Iterator[Advice]:
     setting = "snapshot.mode"
     unknown = (Level.RISK, "this mode is unknown to this project.", "use `initial`.")
-    level, meaning, fix = _SNAPSHOTS.get(config.mode(setting), unknown)
+    modes = {**_SNAPSHOTS, **(rules.snapshots if rules else {})}
+    level, meaning, fix = modes.get(config.mode(setting), unknown)
     yield Advice(level, setting, config.shown(setting), meaning, fix)
     setting = "snapshot.isolation.mode"
     if config.mode(setting) == "read_uncommitted":

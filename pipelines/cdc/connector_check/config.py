@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cdc.errors import RunCondition, RunError
@@ -33,7 +33,7 @@ DEFAULTS: Mapping[str, str] = {
     "value.converter.serializer.type": "json",
     "value.converter.data.serializer.type": "json",
 }
-"""Effective values of settings that a configuration does not have."""
+"""Effective values of settings that a configuration does not have, whatever the kind of connector."""
 
 
 class UnreadableConfig(RunError):
@@ -45,6 +45,8 @@ class Config:
     """Settings by name, as strings."""
 
     settings: Mapping[str, str]
+    defaults: Mapping[str, str] = field(default_factory=lambda: DEFAULTS)
+    """Effective values of the settings that it does not have."""
 
     @classmethod
     def read(cls, file: Path) -> "Config":
@@ -71,7 +73,7 @@ class Config:
 
     def get(self, name: str) -> str:
         """The effective value: the setting, its default, or an empty string."""
-        return self.settings.get(name, DEFAULTS.get(name, "")).strip()
+        return self.settings.get(name, self.defaults.get(name, "")).strip()
 
     def mode(self, name: str) -> str:
         """An enumerated setting, in lower case."""
@@ -88,7 +90,7 @@ class Config:
     def shown(self, name: str) -> str:
         """A setting's value as shown to people; a secret is masked."""
         if name not in self:
-            return f"not set (default: {DEFAULTS[name]})" if DEFAULTS.get(name) else "not set"
+            return f"not set (default: {self.defaults[name]})" if self.defaults.get(name) else "not set"
         value = self.get(name)
         return "(a secret, not shown)" if names_secret(name) or looks_secret(value) else value
 

@@ -5,40 +5,43 @@ from collections.abc import Iterator
 from typing import Any
 
 from cdc.connector_check.config import DEFAULTS, Config
+from cdc.connector_check.kinds import RULES, rules_of, with_defaults
+from cdc.connector_check.kinds.rules import Rules
 from cdc.connector_check.topics import UNWRAP
+from cdc.spec.kinds import DEFAULT, KINDS
 from cdc.spec.schema import field_schema
 
-_MODES = {
-    "time_precision_mode": "time.precision.mode",
-    "decimal_handling_mode": "decimal.handling.mode",
-    "binary_handling_mode": "binary.handling.mode",
-    "decimal_format": "value.converter.decimal.format",
-}
+_FORMAT = {"decimal_format": "value.converter.decimal.format"}
 
 
 def fitting_spec(config: Config) -> str:
     """The connector's file for a conf folder, without fields that have their default."""
-    lines = [f"topic_prefix: {_yaml(config.prefix or 'the-prefix')}", *_fields(config)]
-    topics = [f"  {name}: {_yaml(topic)}" for name, topic in _topics(config)]
+    rules = rules_of(config) or RULES[DEFAULT.name]
+    config = with_defaults(config, rules)
+    of_kind = [] if rules.kind == DEFAULT.name else [f"kind: {rules.kind}"]
+    lines = [f"topic_prefix: {_yaml(config.prefix or 'the-prefix')}", *of_kind, *_fields(config, rules)]
+    topics = [f"  {name}: {_yaml(topic)}" for name, topic in _topics(config, rules)]
     return "\n".join([*lines, *(["topics:", *topics] if topics else [])]) + "\n"
 
 
-def _fields(config: Config) -> Iterator[str]:
-    if config.is_true("provide.transaction.metadata") and not config.transform_of(UNWRAP):
+def _fields(config: Config, rules: Rules) -> Iterator[str]:
+    if rules.counts and config.is_true("provide.transaction.metadata") and not config.transform_of(UNWRAP):
         yield "within_transaction: total_order"
-    for field, setting in _MODES.items():
+    modes = KINDS[rules.kind].modes
+    for field, setting in {**rules.spec_fields, **_FORMAT}.items():
         mode = config.mode(setting)
-        if mode != DEFAULTS[setting].lower() and mode in field_schema("connector", (field,))["enum"]:
+        default = modes[field][0] if field in modes else config.defaults[setting].lower()
+        if mode != default and mode in modes.get(field, field_schema("connector", (field,))["enum"]):
             yield f"{field}: {mode}"
     if config.get("value.converter").endswith(".JsonConverter"):
         yield f"schemas: {'always' if config.is_true('value.converter.schemas.enable') else 'never'}"
     yield from _shape(config)
     if config.get("unavailable.value.placeholder") != DEFAULTS["unavailable.value.placeholder"]:
         yield f"placeholder: {_yaml(config.get('unavailable.value.placeholder'))}"
-    if config.is_1x:
-        yield 'topic_pattern: "{prefix}.{schema}.{table}"'
-    elif (delimiter := config.get("topic.delimiter")) != ".":
-        yield f"topic_pattern: {_yaml(delimiter.join(('{prefix}', '{database}', '{schema}', '{table}')))}"
+    if KINDS[rules.kind].merges_by_default:
+        yield "unavailable: merge"
+    if pattern := rules.pattern(config):
+        yield f"topic_pattern: {_yaml(pattern)}"
 
 
 def _shape(config: Config) -> Iterator[str]:
@@ -54,7 +57,7 @@ def _shape(config: Config) -> Iterator[str]:
         yield "shape: envelope"
 
 
-def _topics(config: Config) -> Iterator[tuple[str, str | bool]]:
+def _topics(config: Config, rules: Rules) -> Iterator[tuple[str, str | bool]]:
     if config.is_true("include.schema.changes"):
         yield "schema_changes", True
     if config.is_true("provide.transaction.metadata"):
@@ -67,8 +70,7 @@ def _topics(config: Config) -> Iterator[tuple[str, str | bool]]:
     if "sink" in config.items("notification.enabled.channels") and "notification.sink.topic.name" in config:
         yield "notifications", config.get("notification.sink.topic.name")
     if "signal.data.collection" in config:
-        table = config.get("signal.data.collection")
-        yield "signals", f"{config.prefix}.{table.partition('.')[2] if config.is_1x else table}"
+        yield "signals", f"{config.prefix}.{rules.signals(config)}"
 
 
 def _yaml(value: Any) -> str:

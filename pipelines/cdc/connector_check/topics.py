@@ -4,43 +4,48 @@ from collections.abc import Iterator
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
+from cdc.connector_check.kinds import CLASS
+from cdc.connector_check.kinds.rules import Rules
+from cdc.spec.kinds import KINDS
+from cdc.spec.reading import listed
 
-SQL_SERVER = "io.debezium.connector.sqlserver.SqlServerConnector"
 UNWRAP = "ExtractNewRecordState"
 ROUTER = "ByLogicalTableRouter"
 _HARMLESS = (UNWRAP, ROUTER, "InsertHeader", "HeaderToValue", "predicates.HasHeaderKey")
-_POSITION = ("source.commit_lsn", "source.change_lsn", "source.event_serial_no", "source.ts_ms")
+_UNKNOWN = Rules("", ("source.ts_ms",), {}, {}, own=lambda _: iter(()))
+"""Of a connector that is not known."""
 
 
-def of_topics(config: Config) -> Iterator[Advice]:
+def of_topics(config: Config, rules: Rules | None) -> Iterator[Advice]:
     """Advice on topics and the shape of records."""
-    yield from _of_connector(config)
-    yield from _of_unwrapping(config)
+    yield from _of_connector(config, rules)
+    yield from _of_unwrapping(config, rules)
     yield from _of_routing(config)
 
 
-def _of_connector(config: Config) -> Iterator[Advice]:
-    if config.get("connector.class") != SQL_SERVER:
-        meaning = "this project decodes records of Debezium's SQL Server connector only."
-        yield Advice(
-            Level.LOST, "connector.class", config.shown("connector.class"), meaning, f"`connector.class={SQL_SERVER}`."
-        )
+def _of_connector(config: Config, rules: Rules | None) -> Iterator[Advice]:
+    if rules is None:
+        titles = listed([kind.title for kind in KINDS.values()])
+        meaning = f"this project does not decode the records of this connector, but those of Debezium's for: {titles}."
+        classes = listed([kind.connector_class for kind in KINDS.values()])
+        yield Advice(Level.LOST, CLASS, config.shown(CLASS), meaning, f"`{CLASS}` is one of {classes}.")
     setting = config.first_set(("topic.prefix", "database.server.name")) or "topic.prefix"
     if not config.prefix:
         yield Advice(Level.LOST, setting, "not set", "the connector does not start without it.", "set it.")
-    elif config.is_1x:
-        meaning = "a 1.x connector: its topics are named <prefix>.<schema>.<table>, without the database."
+    elif config.is_1x and rules and rules.old_topics:
+        meaning = f"a 1.x connector: its topics are named {rules.old_topics}."
         yield Advice(Level.NOTE, setting, config.shown(setting), meaning)
     setting = "topic.naming.strategy"
     if setting in config:
-        meaning = "topics may not be named <prefix>.<database>.<schema>.<table>."
+        meaning = (rules or _UNKNOWN).topics(config)
         yield Advice(Level.RISK, setting, config.shown(setting), meaning, "`topic:` in each table spec.")
 
 
-def _of_unwrapping(config: Config) -> Iterator[Advice]:
+def _of_unwrapping(config: Config, rules: Rules | None) -> Iterator[Advice]:
     name = config.transform_of(UNWRAP)
     if name is None:
         return
+    position = (rules or _UNKNOWN).position
     transform = f"transforms.{name}"
     yield Advice(
         Level.NOTE,
@@ -53,14 +58,14 @@ def _of_unwrapping(config: Config) -> Iterator[Advice]:
     # In the transformation's syntax: `source.ts_ms`, or `ts_ms` of the envelope, each with `:new_name` if renamed.
     stated = {field.partition(":")[0] for field in added}
     fields = stated | {f"source.{field}" for field in stated}
-    lacking = [field for field in _POSITION if field not in (stated if field == "source.ts_ms" else fields)]
+    lacking = [field for field in position if field not in (stated if field == "source.ts_ms" else fields)]
     setting = f"{transform}.add.fields"
     if lacking:
         meaning = f"without {', '.join(lacking)} a record has no position in the order and is rejected."
-        yield Advice(Level.LOST, setting, config.shown(setting), meaning, f"`{setting}=op,{','.join(_POSITION)}`.")
+        yield Advice(Level.LOST, setting, config.shown(setting), meaning, f"`{setting}=op,{','.join(position)}`.")
     elif any(":" in field for field in added):
         meaning = "renamed fields are not found."
-        yield Advice(Level.LOST, setting, config.shown(setting), meaning, f"`{setting}=op,{','.join(_POSITION)}`.")
+        yield Advice(Level.LOST, setting, config.shown(setting), meaning, f"`{setting}=op,{','.join(position)}`.")
     else:
         yield Advice(Level.GOOD, setting, config.shown(setting), "changes can be ordered.")
 

@@ -1,64 +1,24 @@
 """Settings that decide how exact values are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
+from cdc.connector_check.kinds.rules import Modes, Rules
 
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
 _CLOUD_EVENTS = "io.debezium.converters.CloudEventsConverter"
-_Modes = Mapping[str, tuple[Level, str, str | None]]
-_TEMPORAL: _Modes = {
-    "adaptive": (
-        Level.RISK,
-        "a datetime2(7) is sent as nanoseconds, which cover the years 1677 to 2262 only. Since 3.6 other years are"
-        " null; before, they are wrong numbers, of which 0001-01-01 and 9999-12-31 are repaired (`overflow`).",
-        "`time.precision.mode=isostring` or `microseconds` (3.x) if a datetime2(7) has such years.",
-    ),
-    "adaptive_time_microseconds": (
-        Level.RISK,
-        "as adaptive (years outside 1677 to 2262 of a datetime2(7) are lost); times of day are cut to microseconds.",
-        "`time.precision.mode=isostring` (3.x).",
-    ),
-    "connect": (
-        Level.LOST,
-        "times are cut to milliseconds: digits 4 to 7 of time and datetime2 are never sent.",
-        "`time.precision.mode=isostring` (3.x), or adaptive.",
-    ),
-    "isostring": (Level.GOOD, "times are sent as text, with all seven digits, for every year.", None),
-    "microseconds": (Level.GOOD, "every year is exact to the microsecond, like Spark's timestamps.", None),
-    "nanoseconds": (
-        Level.LOST,
-        "every datetime and datetime2 outside the years 1677 to 2262 is null, such as 9999-12-31, the usual open end.",
-        "`time.precision.mode=isostring` or `microseconds`.",
-    ),
-}
-_DECIMAL: _Modes = {
-    "precise": (Level.GOOD, "decimals are exact, with up to 38 digits; the scale comes from the spec.", None),
-    "string": (Level.GOOD, "decimals are exact, with up to 38 digits.", None),
-    "double": (
-        Level.LOST,
-        "decimal, numeric and money are rounded to 15 to 17 digits before they reach Kafka; a value that no longer"
-        " fits its type is rejected.",
-        "`decimal.handling.mode=precise` or `string`.",
-    ),
-}
-_BINARY: _Modes = dict.fromkeys(
-    ("bytes", "base64", "base64-url-safe", "hex"), (Level.GOOD, "bytes are exact in every mode.", None)
-)
 
 
-def of_values(config: Config) -> Iterator[Advice]:
+def of_values(config: Config, rules: Rules | None) -> Iterator[Advice]:
     """Advice on the values of columns."""
-    yield _of_mode(config, "time.precision.mode", _TEMPORAL)
-    yield _of_mode(config, "decimal.handling.mode", _DECIMAL)
-    yield _of_mode(config, "binary.handling.mode", _BINARY)
+    for setting, modes in rules.modes.items() if rules else ():
+        yield _of_mode(config, setting, modes)
     yield from _of_converter(config)
-    yield from _of_large_values(config)
     yield from _of_changed_values(config)
 
 
-def _of_mode(config: Config, setting: str, modes: _Modes) -> Advice:
+def _of_mode(config: Config, setting: str, modes: Modes) -> Advice:
     mode = config.mode(setting)
     unknown = (Level.RISK, f"this mode is unknown to this project; it knows {', '.join(modes)}.", "use one of those.")
     level, meaning, fix = modes.get(mode, unknown)
@@ -106,16 +66,6 @@ def _of_cloud_events(config: Config) -> Iterator[Advice]:
             yield Advice(Level.LOST, setting, config.shown(setting), meaning, f"`{setting}=json`.")
             return
     yield Advice(Level.NOTE, "value.converter", config.shown("value.converter"), "CloudEvents in JSON are supported.")
-
-
-def _of_large_values(config: Config) -> Iterator[Advice]:
-    setting = "unavailable.value.placeholder"
-    meaning = (
-        "for an unchanged text, ntext, image or xml column, an update carries this placeholder since 3.6 and null"
-        " before; for an unchanged (max) column, null. Set `unavailable: merge` and `large_nulls: unchanged` in the"
-        " spec to keep the previous value."
-    )
-    yield Advice(Level.NOTE, setting, config.shown(setting), meaning)
 
 
 def _of_changed_values(config: Config) -> Iterator[Advice]:

@@ -3,8 +3,9 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from cdc.debezium.json_texts import PAYLOAD, TEXT, TEXTS, anywhere, content, parse_object, struct_of
-from cdc.debezium.parts import Parts, before_type, row_of, source_fields
+from cdc.debezium.images import images_of
+from cdc.debezium.json_texts import PAYLOAD, TEXT, anywhere, content, parse_object, struct_of
+from cdc.debezium.parts import Parts, source_fields
 from cdc.spec.model import TableSpec
 
 _DATA, _OP, _TRANSACTION_ID, _TOTAL_ORDER = "data", "iodebeziumop", "iodebeziumtxid", "iodebeziumtxtotalorder"
@@ -17,7 +18,7 @@ def parse(value: Column, table: TableSpec) -> Column:
     >>> evaluate(F.struct(event.iodebeziumop, event.data.after))
     Row(iodebeziumop='c', after={'id': '1'})
     """
-    images = {"before": before_type(table), "after": TEXTS}
+    images = images_of(table.connector).fields(table)
     attributes = (_OP, _TRANSACTION_ID, _TOTAL_ORDER, *map(_attribute, source_fields(table)))
     data = struct_of({**images, PAYLOAD: struct_of(images)})
     return parse_object(value, struct_of({**dict.fromkeys(attributes, TEXT), _DATA: data}))
@@ -26,15 +27,20 @@ def parse(value: Column, table: TableSpec) -> Column:
 def open_parts(parsed: Column, table: TableSpec) -> Parts:
     """The parts of the record."""
     event = content(parsed)
-    before, after = (anywhere(event.getField(_DATA), image) for image in ("before", "after"))
+    images = images_of(table.connector)
+
+    def get(name: str) -> Column:
+        return anywhere(event.getField(_DATA), name)
+
     return Parts(
         op=event.getField(_OP),
         source=F.struct(*(event.getField(_attribute(name)).alias(name) for name in source_fields(table))),
         transaction_id=event.getField(_TRANSACTION_ID),
         total_order=event.getField(_TOTAL_ORDER),
-        before=before,
-        row=row_of(after, before, table),
+        before=images.before(get, table),
+        row=images.row(get, table),
         kind=F.lit(None).cast("string"),
+        extras=images.extras(get, table),
     )
 
 

@@ -6,7 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc import names
-from cdc.debezium import json_texts
+from cdc.debezium.images import images_of
 from cdc.debezium.parts import readable
 from cdc.debezium.values import conversion_of
 from cdc.debezium.values.binary import encoded
@@ -27,8 +27,10 @@ def row_fields(table: TableSpec) -> tuple[str, ...]:
 
 
 def required_fields(table: TableSpec) -> tuple[str, ...]:
-    """The fields that every row image must have."""
-    return tuple(column.name for column in table.columns if column.on_missing == "reject" and _is_in_rows(column))
+    """The fields that every row image must have; a key that the record key has need not be in the row."""
+    in_key = table.key if images_of(table.connector).key_leads else ()
+    wanted = (column for column in table.columns if _is_in_rows(column) and column.target not in in_key)
+    return tuple(column.name for column in wanted if column.on_missing == "reject")
 
 
 def key_columns(table: TableSpec) -> tuple[ColumnSpec, ...]:
@@ -45,11 +47,13 @@ def key_texts(table: TableSpec, texts: Column, before: Column, record_key: Colum
     (``message.key.columns``), not JSON, or null. Where both have a value they agree.
     """
     columns = key_columns(table)
-    from_key = json_texts.key_texts(readable(record_key, table), tuple(column.name for column in columns))
+    images, key = images_of(table.connector), readable(record_key, table)
+    from_key = images.key_texts(key, tuple(column.name for column in columns))
 
     def text(column: ColumnSpec) -> Column:
-        images = () if column.key_only else (texts.getField(column.name), before.getField(column.name))
-        return F.coalesce(*images, from_key.getField(column.name)).alias(column.name)
+        of_key = from_key.getField(column.name)
+        of_row = () if column.key_only else (texts.getField(column.name), before.getField(column.name))
+        return F.coalesce(*((of_key, *of_row) if images.key_leads else (*of_row, of_key))).alias(column.name)
 
     return F.struct(*map(text, columns))
 
@@ -71,15 +75,19 @@ def is_unavailable(column: ColumnSpec, table: TableSpec) -> Column | None:
     """True if the text is the connector's placeholder; None for a column whose type never has one."""
     if not column.type.is_large:
         return None
-    placeholder = table.connector.placeholder
-    if conversion_of(column, table.connector).target == "binary":
+    placeholder, conversion = table.connector.placeholder, conversion_of(column, table.connector)
+    if conversion.placeholders is not None:
+        return text_of(column, table).isin(*conversion.placeholders(placeholder))
+    if conversion.target == "binary":
         placeholder = encoded(placeholder, table.connector.binary_handling_mode)
     return text_of(column, table) == placeholder
 
 
 def known_text(column: ColumnSpec, table: TableSpec) -> Column:
-    """A column's text, null in place of the connector's placeholder."""
+    """A column's text, null in place of the connector's placeholder and of texts that stand for null."""
     text, unavailable = text_of(column, table), is_unavailable(column, table)
+    if nulls := conversion_of(column, table.connector).nulls:
+        text = F.when(~text.isin(*nulls), text)
     return text if unavailable is None else F.when(~unavailable, text)
 
 
@@ -108,11 +116,18 @@ def _carried(table: TableSpec, op: Column) -> Column:
 
 def _unchanged(column: ColumnSpec, table: TableSpec, op: Column) -> Iterator[Column]:
     """The conditions under which the change does not carry a column's value."""
+    if (left_out := is_left_out(column, table)) is not None:
+        yield left_out
     unavailable = is_unavailable(column, table)
     if column.unavailable == "merge" and unavailable is not None:
         yield unavailable
     if column.null_is_unchanged:
         yield is_unchanged_null(column, table, op)
+
+
+def is_left_out(column: ColumnSpec, table: TableSpec) -> Column | None:
+    """True if the change is a partial update of other columns; None for a column that every change carries."""
+    return images_of(table.connector).is_left_out(column, table) if column.may_be_left_out else None
 
 
 def is_unchanged_null(column: ColumnSpec, table: TableSpec, op: Column) -> Column:

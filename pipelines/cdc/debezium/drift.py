@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium import columns
+from cdc.debezium.images import images_of
 from cdc.debezium.parts import key_fields
 from cdc.debezium.rejects import Reason
 from cdc.spec.difference_kinds import Change
@@ -56,7 +57,8 @@ def other_key(key: Column, table: TableSpec) -> Column:
     (['id', 'region'], None)
     """
     expected = key_fields(table)
-    if not expected:
+    if not expected or images_of(table.connector).key_leads:
+        # A key that is not made of the row's fields has no names to compare.
         return F.lit(None).cast(_TEXTS)
     text = key.cast("string")
     # Without parsing: as many names as the spec's key has, and each of them. A text that looks otherwise is parsed.

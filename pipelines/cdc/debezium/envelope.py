@@ -4,8 +4,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc import names
-from cdc.debezium.json_texts import PAYLOAD, TEXT, TEXTS, anywhere, content, parse_object, struct_of, texts_of
-from cdc.debezium.parts import Parts, before_type, row_of, source_type
+from cdc.debezium.images import images_of
+from cdc.debezium.json_texts import PAYLOAD, TEXT, anywhere, content, parse_object, struct_of, texts_of
+from cdc.debezium.parts import Parts, source_type
 from cdc.spec.model import TableSpec
 
 
@@ -18,13 +19,14 @@ def parse(value: Column, table: TableSpec) -> Column:
     """
     fields = {
         "op": TEXT,
-        "before": before_type(table),
-        "after": TEXTS,
+        **images_of(table.connector).fields(table),
         "source": source_type(table),
         "transaction": texts_of(("id", "total_order")),
         "ts_ms": TEXT,
         "status": TEXT,
         "tableChanges": TEXT,
+        "databaseName": TEXT,
+        "ddl": TEXT,
         "specversion": TEXT,
         **dict.fromkeys(flattened_markers(table), TEXT),
     }
@@ -33,15 +35,20 @@ def parse(value: Column, table: TableSpec) -> Column:
 
 def open_parts(parsed: Column, table: TableSpec) -> Parts:
     """The parts of the record."""
-    before = _part(parsed, "before")
+    images = images_of(table.connector)
+
+    def get(name: str) -> Column:
+        return _part(parsed, name)
+
     return Parts(
         op=_part(parsed, "op"),
         source=_part(parsed, "source"),
         transaction_id=_part(parsed, "transaction").getField("id"),
         total_order=_part(parsed, "transaction").getField("total_order"),
-        before=before,
-        row=row_of(_part(parsed, "after"), before, table),
+        before=images.before(get, table),
+        row=images.row(get, table),
         kind=_kind_of_no_row(parsed),
+        extras=images.extras(get, table),
     )
 
 
@@ -82,6 +89,10 @@ def _kind_of_no_row(parsed: Column) -> Column:
     return F.coalesce(
         F.when(_part(parsed, "op") == names.LOG_MESSAGE, "logical_decoding_message"),
         F.when(without_op & _part(parsed, "tableChanges").isNotNull(), "schema_change"),
+        # Connectors before 1.5 may write the statement alone.
+        F.when(
+            without_op & _part(parsed, "databaseName").isNotNull() & _part(parsed, "ddl").isNotNull(), "schema_change"
+        ),
         F.when(without_op & _part(parsed, "status").isin("BEGIN", "END"), "transaction"),
         F.when(without_op & _part(parsed, "source").isNull() & _part(parsed, "ts_ms").isNotNull(), "heartbeat"),
     )

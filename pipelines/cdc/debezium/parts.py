@@ -1,6 +1,7 @@
 """The parts of a record's value that decoding needs, whatever the value's shape."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -9,10 +10,11 @@ from pyspark.sql.types import DataType, StructType
 from cdc.debezium.json_texts import TEXTS, texts_of, with_exact_numbers
 from cdc.debezium.positions import position_of
 from cdc.debezium.positions.position import SNAPSHOT_FIELD
+from cdc.spec.kinds import kind_of
 from cdc.spec.model import TableSpec
 
-TABLE_FIELDS = ("db", "schema", "table")
-"""Fields of ``source`` that name the table that was changed."""
+CONNECTOR_FIELD = "connector"
+"""The field of ``source`` that names the kind of the connector."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Parts:
     """The row image that makes the change, as a map, so that fields that are not in the spec are kept."""
     kind: Column
     """The kind of a record that is not a change of a row: ``heartbeat``, ``transaction`` ...; else null."""
+    extras: Mapping[str, Column] = field(default_factory=dict)
+    """Columns that only the row images of some kinds have (`Images.extras`); null in shapes that lack them."""
 
 
 def readable(json: Column, table: TableSpec) -> Column:
@@ -57,8 +61,9 @@ def before_type(table: TableSpec) -> DataType:
 
 
 def source_fields(table: TableSpec) -> tuple[str, ...]:
-    """The fields of ``source`` that are read: the position, the snapshot marker and the table's name."""
-    return (*position_of(table.connector).source_fields, SNAPSHOT_FIELD, *TABLE_FIELDS)
+    """The fields of ``source`` that are read: the position, the snapshot marker, the kind and the table's name."""
+    position, of_table = position_of(table.connector).source_fields, kind_of(table.connector).table_fields
+    return tuple(dict.fromkeys((*position, SNAPSHOT_FIELD, CONNECTOR_FIELD, *of_table)))
 
 
 def source_type(table: TableSpec) -> StructType:

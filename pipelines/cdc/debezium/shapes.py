@@ -5,7 +5,7 @@ shape, that record, and only that one, is parsed again.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -85,8 +85,12 @@ def open_parts(table: TableSpec, value: Column) -> list[Column]:
     def part(field: str) -> Column:
         return first_parsed(lambda name: getattr(parts[name], field)).alias(_PART_COLUMNS[field])
 
+    def extra(column: str) -> Column:
+        return first_parsed(lambda name: parts[name].extras.get(column, F.lit(None))).alias(column)
+
     damaged = first_parsed(lambda name: is_damaged(F.col(_parsed_as(name)), value))
-    return [damaged.alias(DAMAGED), *(part(field.name) for field in fields(Parts))]
+    extras = dict.fromkeys(name for each in parts.values() for name in each.extras)
+    return [damaged.alias(DAMAGED), *map(part, _PART_COLUMNS), *map(extra, extras)]
 
 
 def _parsed_as(shape: str) -> str:

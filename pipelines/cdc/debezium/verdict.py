@@ -8,11 +8,14 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium import columns, hints, json_texts
-from cdc.debezium.parts import TABLE_FIELDS
+from cdc.debezium.images import images_of
+from cdc.debezium.parts import CONNECTOR_FIELD
 from cdc.debezium.positions import position_of
 from cdc.debezium.rejects import Reason, quoted
 from cdc.debezium.values import conversion_of
+from cdc.spec.kinds import kind_of
 from cdc.spec.model import ColumnSpec, TableSpec
+from cdc.spec.schema import every_kind
 
 _OPS = (*names.WITH_ROW, names.DELETE, names.TRUNCATE)
 Case = tuple[Column, Column]
@@ -46,12 +49,15 @@ def verdict(table: TableSpec, record: Evidence) -> Column:
     # inside it look wrong too; records of other kinds and tables are ignored before the checks that they would fail.
     return F.coalesce(
         F.when(record.value.isNull(), _ignored(F.lit("tombstone"))),
-        F.when(record.damaged, _damage(record.value)),
+        # A field of another form than the kind's is no damage in a record of another kind.
+        F.when(record.damaged, F.coalesce(_other_kind(table, record.source), _damage(record.value))),
         F.when(record.kind.isNotNull(), _ignored(record.kind)),
         F.when(record.op.isNull(), _reject(Reason.NOT_AN_ENVELOPE, _no_op(table))),
         *_other_table(table, record.source),
+        _other_kind(table, record.source),
         F.when(~record.op.isin(*_OPS), _reject(Reason.UNKNOWN_OP, F.concat(F.lit("op is "), quoted(record.op)))),
-        F.when(needs_row & ~record.has_row, _reject(Reason.MISSING_ROW, F.lit("`after` is null"))),
+        *_truncate(table, record.op),
+        F.when(needs_row & ~record.has_row, _reject(Reason.MISSING_ROW, F.lit(images_of(table.connector).missing_row))),
         *_position_faults(table, record),
         F.when(record.fault.isNotNull(), _column_fault(record.fault, table)),
         _change(),
@@ -64,6 +70,7 @@ def fault_of_columns(table: TableSpec, *, op: Column, missing_fields: Column) ->
     # Of several faults the first is reported: a missing key, which leaves the row unknown, before faults of its values.
     faults = (
         *((is_missing & (op != names.TRUNCATE), fault) for is_missing, fault in _missing_keys(table)),
+        *_untold_values(table),
         *_wrong_types(table),
         *((is_absent & needs_row, fault) for is_absent, fault in _absent_values(table, missing_fields, op)),
     )
@@ -107,8 +114,28 @@ def _no_op(table: TableSpec) -> Column:
 
 def _other_table(table: TableSpec, source: Column) -> Iterator[Column]:
     if table.shared_topic:
-        changed_table = F.concat_ws(".", *map(source.getField, TABLE_FIELDS))
+        changed_table = F.concat_ws(".", *map(source.getField, kind_of(table.connector).table_fields))
         yield F.when(changed_table != table.source, _ignored(F.lit("other_table")))
+
+
+def _other_kind(table: TableSpec, source: Column) -> Column:
+    """A record of another kind of connector; forks write names of their own, which are as good as none."""
+    stated = F.lower(source.getField(CONNECTOR_FIELD))
+    kind = table.connector.kind
+    others = [name for name in every_kind() if name != kind]
+    message = F.concat(
+        F.lit("the record is of a connector of kind "),
+        quoted(stated),
+        F.lit(f", and the spec of `{table.connector.name}` has `kind: {kind}`; correct one of the two, or the topic"),
+    )
+    return F.when(stated.isin(*others), _reject(Reason.WRONG_CONNECTOR, message))
+
+
+def _truncate(table: TableSpec, op: Column) -> Iterator[Column]:
+    """APPLY CHANGES removes all rows of a target only if it has neither history nor rows of other tables."""
+    if table.key and not table.applies_truncates:
+        message = F.lit(f"{table.source} was truncated, and its rows stay: only a table of its own without history can")
+        yield F.when(op == names.TRUNCATE, _reject(Reason.TRUNCATED, F.concat(message, F.lit(" apply it"))))
 
 
 def _position_faults(table: TableSpec, record: Evidence) -> Iterator[Column]:
@@ -121,6 +148,15 @@ def _missing_keys(table: TableSpec) -> Iterator[Case]:
     for column in columns.key_columns(table):
         is_missing = columns.text_of(column, table).isNull()
         yield is_missing, _fault(Reason.MISSING_KEY, column, "null in both the row and the record key")
+
+
+def _untold_values(table: TableSpec) -> Iterator[Case]:
+    """Values that are in the record as a note of why they are not, before those that are of the wrong type."""
+    images = images_of(table.connector)
+    for column in table.columns:
+        text = columns.text_of(column, table)
+        for is_untold, reason, what in images.untold(column, text, table):
+            yield F.coalesce(is_untold, F.lit(False)), _fault(reason, column, what, text)
 
 
 def _wrong_types(table: TableSpec) -> Iterator[Case]:
@@ -136,14 +172,19 @@ def _wrong_types(table: TableSpec) -> Iterator[Case]:
 def _absent_values(table: TableSpec, missing_fields: Column, op: Column) -> Iterator[Case]:
     for column in table.columns:
         text, unavailable = columns.text_of(column, table), columns.is_unavailable(column, table)
+        left_out = columns.is_left_out(column, table)
         if column.on_missing == "reject":
             is_missing = F.array_contains(missing_fields, column.name)
+            if left_out is not None:
+                is_missing &= ~left_out
             yield is_missing, _fault(Reason.MISSING_FIELD, column, "the record has no such field")
         if not column.nullable and column.target not in table.key:
             what = f"null, but {column.type} NOT NULL at the source"
             is_null = text.isNull()
             if column.null_is_unchanged:
                 is_null &= ~columns.is_unchanged_null(column, table, op)
+            if left_out is not None:
+                is_null &= ~left_out
             yield is_null, _fault(Reason.UNEXPECTED_NULL, column, what)
         if column.unavailable == "reject" and unavailable is not None:
             what = "the connector's placeholder instead of the unchanged value"

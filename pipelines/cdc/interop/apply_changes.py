@@ -23,7 +23,7 @@ _FIELDS = {
     "track_history_column_list": "",
     "track_history_except_column_list": "",
     "where": "add `filter:` to the table spec, if rows that do not meet it should leave the table.",
-    "apply_as_truncates": "nothing: a truncate of the source is a change of its own, and removes no row.",
+    "apply_as_truncates": "`history: false`: a truncate of the source then removes the rows; else it is a reject.",
     "ignore_null_updates": "set `unavailable: merge` or `large_nulls: unchanged` for columns that changes leave out.",
     "ignore_null_updates_column_list": "set `unavailable: merge` or `large_nulls: unchanged` for these columns.",
     "ignore_null_updates_except_column_list": "set `unavailable: merge` or `large_nulls: unchanged` for the others.",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cdc.spec.kinds import kind_of
 from cdc.spec.model import Action, ConnectorSpec, WithinTransaction
 from cdc.spec.scaffold import column_key
 
@@ -77,7 +78,7 @@ def connector_yaml(connector: ConnectorSpec, schemas: Mapping[str, str]) -> str:
         f"topic_prefix: {connector.topic_prefix}",
         *(
             [f"topic_pattern: {written(connector.topic_pattern)}"]
-            if connector.topic_pattern != default.topic_pattern
+            if connector.topic_pattern not in ("", kind_of(connector).topic_patterns[0])
             else []
         ),
         *(

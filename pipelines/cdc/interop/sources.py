@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from cdc.errors import Condition, RunCondition
 from cdc.interop.onboarding import Part, probably
 from cdc.spec.connector import topic_of
+from cdc.spec.kinds import DEFAULT
 from cdc.spec.model import ConnectorSpec
-from cdc.spec.topics import PATTERNS
 
+PATTERNS = DEFAULT.topic_patterns
+"""Imported tables are of connectors of the default kind: an onboarding file does not say of which they are."""
 SUBSCRIBE, EVENT_HUB = "subscribe", "eventhub.name"
 """The fields that name the topic."""
 _HOW = 'write `"source_system": "database.schema.table"` into the data flow, or give `--topic-prefix`.'

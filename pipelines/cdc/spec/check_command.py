@@ -4,6 +4,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 from cdc.errors import Diagnostic, in_reading_order
 from cdc.spec.bundle_settings import bundle_faults
 from cdc.spec.captures import NotACapture, captured_records
+from cdc.spec.evidence import kind_in
 from cdc.spec.load import Conf, read_conf
 from cdc.spec.report import as_annotation, as_json, counted, summary
 from cdc.spec.schemas_option import schemas_option
@@ -50,8 +52,9 @@ def check(conf: Path, connector: str | None, deployed: Mapping[str, str], form: 
 
     The exit status is 1 if there are faults; warnings alone leave it at 0.
     """
-    found = read_conf(conf, connector, [check_sql], deployed)
-    more = list(_beside_the_specs(found, Against(**against)))
+    beside = Against(**against)
+    found = read_conf(conf, connector, [check_sql], deployed, partial(kind_in, beside.captures))
+    more = list(_beside_the_specs(found, beside))
     faults = in_reading_order([*found.faults, *(each for each in more if each.severity == "error")])
     warnings = in_reading_order([*found.warnings, *(each for each in more if each.severity == "warning")])
     _print(dataclasses.replace(found, faults=faults, warnings=warnings), conf, form)

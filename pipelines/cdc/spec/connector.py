@@ -1,22 +1,28 @@
 """ConnectorSpec from a connector's file."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from string import Formatter
 from typing import Any
 
-from cdc.errors import Condition
+from cdc.errors import Condition, near_match
 from cdc.spec.document import Document
+from cdc.spec.kinds import AUTO, DEFAULT, KINDS, MODES, Kind, kind_of
 from cdc.spec.layers import TableProperties, TargetSchemas, target_schemas_in
 from cdc.spec.model import ConnectorSpec
 from cdc.spec.policies import POLICIES, check_zone, policies_in
-from cdc.spec.reading import Fault, Reading
+from cdc.spec.reading import Fault, Reading, listed
 from cdc.spec.retention import Retention
 from cdc.spec.table_properties import check_properties, properties_in
 
 _RESTORED_AT = "restored_at"
 _NOT_PLAIN = (*POLICIES, _RESTORED_AT, "topics", "target_schemas", "table_properties", "retention")
 """Fields of the file that are not fields of the spec, or have another form there."""
+
+
+KindInRecords = Callable[[str], str | None]
+"""What the records of a connector with a topic prefix call its kind (``source.connector``); None if none is known."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,13 @@ class ReadConnector:
     """Those of its datasets, and of its tables' unless a table sets its own."""
     retention: Retention = field(default_factory=Retention)
     """Of its tables, unless a table sets its own."""
+    kind: Kind | None = None
+    """Its kind; None if that is a fault, so that no type can be read."""
+
+    @property
+    def has_partial_updates(self) -> bool:
+        """True if an update may carry only the columns that it changes, whatever their types."""
+        return self.kind is not None and self.reading.data.get("capture_mode") in self.kind.partial_modes
 
     @classmethod
     def absent(cls, name: str) -> "ReadConnector":
@@ -43,7 +56,11 @@ class ReadConnector:
 
 
 def read_connector(
-    name: str, reading: Reading, defaults: Mapping[str, Any], deployed: Mapping[str, str]
+    name: str,
+    reading: Reading,
+    defaults: Mapping[str, Any],
+    deployed: Mapping[str, str],
+    kind_in_records: KindInRecords,
 ) -> ReadConnector:
     """The connector of a file that has been checked against its schema.
 
@@ -52,7 +69,11 @@ def read_connector(
         reading: its file.
         defaults: the folder's defaults.
         deployed: layer -> schema, as the pipeline's configuration sets them.
+        kind_in_records: for `kind: auto`.
     """
+    kind = _kind(reading, kind_in_records)
+    if kind:
+        _check_modes(reading, kind)
     check_zone(reading, reading.data)
     _check_moments(reading)
     schemas = TargetSchemas()
@@ -62,22 +83,66 @@ def read_connector(
     properties = properties_in(defaults).over(properties_in(reading.data))
     retention = Retention().over(defaults).over(reading.data)
     of_datasets = {"target_schemas": schemas, "table_properties": properties, "retention": retention}
-    spec = _spec(name, reading.data, of_datasets) if reading.is_sound else None
-    return ReadConnector(name, reading, spec, policies_in(reading.data), schemas, properties, retention)
+    spec = _spec(name, reading.data, of_datasets, kind) if reading.is_sound and kind else None
+    return ReadConnector(name, reading, spec, policies_in(reading.data), schemas, properties, retention, kind)
+
+
+def _kind(reading: Reading, kind_in_records: KindInRecords) -> Kind | None:
+    """The kind that a file states, or that the connector's records name; None if there is none, which is reported."""
+    stated = reading.document.data.get("kind", DEFAULT.name)
+    if stated != AUTO:
+        # A value that is no kind is a fault of the schema, which has removed it.
+        return KINDS.get(stated) if isinstance(stated, str) else None
+    prefix = reading.data.get("topic_prefix")
+    found = kind_in_records(str(prefix)) if prefix else None
+    if found and found in KINDS:
+        return KINDS[found]
+    if prefix and found is None:
+        detail = "`kind: auto` is that of the connector's records, and there is none here yet that names one"
+        fix = f"write the kind, such as `kind: {DEFAULT.name}`, or let the command see records (`check --records`)."
+        reading.report(Fault(Condition.UNKNOWN_KIND, ("kind",), detail, fix))
+    elif prefix:
+        detail = f"the connector's records are of kind `{found}`; known kinds: {listed(list(KINDS))}"
+        fix = "correct `topic_prefix`; for a fork of one of these connectors, write its kind."
+        reading.report(
+            Fault(Condition.UNKNOWN_KIND, ("kind",), detail, fix, value=found, near=near_match(str(found), KINDS))
+        )
+    return None
+
+
+def _check_modes(reading: Reading, kind: Kind) -> None:
+    """Report settings that connectors of this kind do not have, or not with this value."""
+    fields = {field for _, field, _, _ in Formatter().parse(reading.data.get("topic_pattern", "")) if field}
+    if unknown := fields - {"prefix", *kind.table_parts}:
+        detail = f"`topic_pattern` has `{{{min(unknown)}}}`, which is not a part of a table's name in {kind.title}"
+        fix = f"use those of its patterns: {listed(kind.topic_patterns)}."
+        reading.report(Fault(Condition.BAD_VALUE, ("topic_pattern",), detail, fix))
+    for name in [name for name in reading.data if name in MODES]:
+        value, known = reading.data[name], kind.modes.get(name, ())
+        if not known:
+            detail = f"`{name}` is not a setting of {kind.title} connectors"
+            fix = "remove it, or correct `kind:`."
+            reading.report(Fault(Condition.MISPLACED_FIELD, (name,), detail, fix, of_key=True))
+        elif value not in known:
+            detail = f"`{name}` is `{value}`; {kind.title} connectors know {listed(known)}"
+            near = near_match(value, known)
+            reading.report(Fault(Condition.BAD_VALUE, (name,), detail, "use one of those.", value=value, near=near))
 
 
 def topic_of(connector: ConnectorSpec, source: str) -> str:
-    """The topic of a source table, by the connector's naming pattern.
+    """The topic of a source table, by the connector's naming pattern; empty for a name that is not of its kind.
 
     >>> topic_of(ConnectorSpec("shop", "shopserver"), "shop.dbo.orders")
     'shopserver.shop.dbo.orders'
     """
-    database, schema, table = source.split(".")
-    return connector.topic_pattern.format(prefix=connector.topic_prefix, database=database, schema=schema, table=table)
+    kind = kind_of(connector)
+    return kind.topic(connector.topic_pattern or kind.topic_patterns[0], connector.topic_prefix, source)
 
 
-def _spec(name: str, data: Mapping[str, Any], of_datasets: Mapping[str, Any]) -> ConnectorSpec:
+def _spec(name: str, data: Mapping[str, Any], of_datasets: Mapping[str, Any], kind: Kind) -> ConnectorSpec:
+    of_kind = {mode: kind.default_of(mode) for mode in kind.modes}
     plain = {field: value for field, value in data.items() if field not in _NOT_PLAIN}
+    plain = of_kind | plain | {"kind": kind.name}
     topics = data.get("topics", {})
     prefix = data["topic_prefix"]
     return ConnectorSpec(

@@ -1,20 +1,19 @@
 """What a connector's records and the specs differ in, table by table and column by column."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cdc.errors import Location
-from cdc.spec.block_types import holds, may_be
 from cdc.spec.columns import excluded_columns
 from cdc.spec.difference_kinds import Change
 from cdc.spec.evidence import Evidence, SourceTable
+from cdc.spec.kinds import DEFAULT, Kind, TypeFault
 from cdc.spec.model import ColumnSpec
 from cdc.spec.reading import listed
 from cdc.spec.reserved import allowed_target
 from cdc.spec.scaffold import column_key, column_type, column_yaml
 from cdc.spec.schema_faults import flow
-from cdc.spec.sqlserver_types import OMITTED, TypeFault, parse_type
 from cdc.spec.table import ReadTable
 
 
@@ -33,6 +32,8 @@ class Difference:
     column: str | None = None
     described: tuple[str, bool] | None = None
     """The column's type and nullability in the source."""
+    kind: Kind = DEFAULT
+    """Of the connector; its types are those of `described`."""
 
     @property
     def by_hand(self) -> bool:
@@ -54,7 +55,8 @@ def differences(found: Evidence, tables: Iterable[ReadTable]) -> tuple[Differenc
         if source not in specs:
             result.append(_new_table(described[source]))
         elif source in described:
-            result += _of_table(described[source], specs[source])
+            found_here = _of_table(described[source], specs[source])
+            result += (replace(each, kind=described[source].kind) for each in found_here)
         elif source in found.dropped:
             result.append(_dropped(specs[source]))
     return tuple(result)
@@ -84,6 +86,9 @@ def _of_table(table: SourceTable, read: ReadTable) -> Iterator[Difference]:
             yield _added(table, read, name, of_source)
     for name in columns:
         # A key column that is gone has changed the key.
+        # A document need not have every field, so the documents of a capture do not show that one is gone.
+        if table.kind.has_documents:
+            break
         if name not in described and name not in read.reading.data.get("key", ()) and not _is_settled(read, name):
             yield _gone(table, read, name)
     yield from _key(table, read, columns, described)
@@ -93,38 +98,41 @@ def _of_column(
     table: SourceTable, read: ReadTable, column: ColumnSpec, described: tuple[str, bool]
 ) -> Iterator[Difference]:
     type_text, nullable = described
+    widths = table.kind.widths
     place = read.reading.document.place(("columns", column.name, "type"))
     try:
-        source_type = parse_type(type_text)[0]
+        source_type = table.kind.parse_type(type_text)[0]
     except TypeFault:
         return
-    fits = holds(column.type, source_type) if table.is_exact else may_be(source_type, column.type)
+    fits = widths.holds(column.type, source_type) if table.is_exact else widths.may_be(source_type, column.type)
     if not fits:
         detail = f"column `{column.name}` is {source_type} in the source and {column.type} in the spec"
-        to_do = f"the type `{column_type(type_text, column.nullable)}`"
+        to_do = f"the type `{column_type(type_text, column.nullable, table.kind)}`"
         yield Difference(Change.TYPE, table.source, detail, to_do, place, column.name, (type_text, column.nullable))
     stated_key = read.reading.data.get("key") or ()
     # A spec may allow null where the source does not: nothing is rejected then.
     if nullable and not column.nullable and column.name not in stated_key:
         detail = f"column `{column.name}` may be null in the source and is `not null` in the spec: null is rejected"
         kept = str(column.type) if fits else type_text
-        to_do = f"the type `{column_type(kept, True)}`"
+        to_do = f"the type `{column_type(kept, True, table.kind)}`"
         yield Difference(Change.NULLABLE, table.source, detail, to_do, place, column.name, (kept, True))
 
 
 def _added(table: SourceTable, read: ReadTable, name: str, described: tuple[str, bool]) -> Difference:
-    detail = f"column `{name}` ({column_type(*described)}) is not in the spec"
+    detail = f"column `{name}` ({column_type(*described, table.kind)}) is not in the spec"
     place = read.reading.document.place(("columns",), of_key=True)
-    return Difference(Change.ADDED, table.source, detail, f"`{added_line(name, *described)}`", place, name, described)
+    line = added_line(name, *described, table.kind)
+    return Difference(Change.ADDED, table.source, detail, f"`{line}`", place, name, described)
 
 
-def added_line(name: str, type_text: str, nullable: bool) -> str:
+def added_line(name: str, type_text: str, nullable: bool, kind: Kind) -> str:
     """The line of a column that was added: records from before do not have it, which is neither wrong nor drift."""
-    if type_text in OMITTED:
-        return column_yaml(name, type_text, nullable)
-    target = allowed_target(name)
-    renamed = {} if target == name else {"rename": target}
-    settings = {"type": column_type(type_text, nullable), **renamed, "on_missing": "as_null"}
+    if type_text in kind.omitted:
+        return column_yaml(name, type_text, nullable, kind)
+    default = kind.target_of(name)
+    target = allowed_target(default)
+    renamed = {} if target == default else {"rename": target}
+    settings = {"type": column_type(type_text, nullable, kind), **renamed, "on_missing": "as_null"}
     return f"{column_key(name)}: {flow(settings)}"
 
 
@@ -146,7 +154,8 @@ def _key(
 ) -> Iterator[Difference]:
     """A key of other columns, in whatever order; a table without a primary key has the key that its spec states."""
     stated = tuple(read.reading.data.get("key") or ())
-    if table.key and stated and set(stated) != set(table.key):
+    of_parts = table.kind.has_documents and all(name.split(".")[0] in table.key for name in stated)
+    if table.key and stated and set(stated) != set(table.key) and not of_parts:
         detail = f"the key is [{', '.join(table.key)}] in the source and [{', '.join(stated)}] in the spec"
         to_do = f"`key: [{', '.join(table.key)}]`, if it should follow; the table then needs a rebuild."
         place = read.reading.document.place(("key",))

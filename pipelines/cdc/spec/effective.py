@@ -7,10 +7,11 @@ from typing import Any
 from cdc import names
 from cdc.spec.columns import excluded_columns
 from cdc.spec.deployment import PREFIX
+from cdc.spec.kinds import MODES, Kind, kind_of
 from cdc.spec.layers import LAYERS
 from cdc.spec.load import Conf
 from cdc.spec.model import ColumnSpec, TableSpec
-from cdc.spec.policies import POLICIES, WITHOUT_ZONE
+from cdc.spec.policies import POLICIES
 from cdc.spec.reading import Reading
 from cdc.spec.retention import FOREVER, KEPT
 from cdc.spec.schema import resolved, schema
@@ -58,13 +59,15 @@ class _Effective:
             elif field != "columns" and (found := self._of_table(field, resolved(part))):
                 yield found
         for column in self.spec.columns:
-            if not column.key_only and column.constant is None:
+            if not (column.key_only or column.is_whole) and column.constant is None:
                 yield from self._of_column(column)
         for name in excluded_columns(self.table):
             yield Setting(f"columns.{name}.exclude", True, self._place(self.table, "columns", name))
         yield Setting("connector", self.spec.connector.name, self.connector.document.file)
         for field, part in schema("connector")["properties"].items():
-            if field not in (*POLICIES, "target_schemas", "table_properties", "retention"):
+            if field in (*POLICIES, "target_schemas", "table_properties", "retention"):
+                continue
+            if field not in MODES or field in kind_of(self.spec.connector).modes:
                 yield self._of_connector(field, resolved(part))
 
     def _of_table(self, field: str, part: Mapping[str, Any]) -> Setting | None:
@@ -134,7 +137,7 @@ class _Effective:
             yield Setting(f"{prefix}.{field}", value, self._place(self.table, *path))
         if column.target in self.spec.key and "nullable" not in settings:
             yield Setting(f"{prefix}.nullable", False, "from `key`")
-        for field, value in _policies(column).items():
+        for field, value in _policies(column, kind_of(self.spec.connector)).items():
             if field not in settings:
                 yield Setting(f"{prefix}.{field}", value, self._of_policy(field, column))
 
@@ -148,13 +151,16 @@ class _Effective:
     def _of_connector(self, field: str, part: Mapping[str, Any]) -> Setting:
         if field in self.connector.data:
             return Setting(f"connector.{field}", self.connector.data[field], self._place(self.connector, field))
-        return Setting(f"connector.{field}", part.get("default"), BUILT_IN)
+        kind = kind_of(self.spec.connector)
+        of_kind = {"kind": kind.name, "topic_pattern": kind.topic_patterns[0]}
+        default = of_kind.get(field, kind.default_of(field) or part.get("default"))
+        return Setting(f"connector.{field}", default, BUILT_IN)
 
     def _place(self, reading: Reading, *path: str) -> str:
         return str(reading.document.place(path))
 
 
-def _policies(column: ColumnSpec) -> dict[str, Any]:
+def _policies(column: ColumnSpec, kind: Kind) -> dict[str, Any]:
     """The policies that apply to a column's type, as a spec writes them."""
     found: dict[str, Any] = {"on_missing": column.on_missing}
     if column.type.is_large:
@@ -162,8 +168,8 @@ def _policies(column: ColumnSpec) -> dict[str, Any]:
             "unavailable": column.unavailable,
             "large_nulls": "unchanged" if column.null_is_unchanged else "as_null",
         }
-    if column.type.name == "datetime2":
+    if column.type.name in kind.overflowing:
         found["overflow"] = column.overflow
-    if column.type.name in WITHOUT_ZONE:
+    if column.type.name in kind.without_zone:
         found["datetime_zone"] = column.zone or "none"
     return found

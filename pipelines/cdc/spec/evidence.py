@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from cdc.spec.block_types import block_type
-from cdc.spec.captures import payload
+from cdc.spec.captures import NotACapture, captured_records, payload
+from cdc.spec.document_types import DocumentTypes
+from cdc.spec.kinds import DEFAULT, KINDS, Kind
 
-_LENGTH = ("char", "varchar", "nchar", "nvarchar", "binary", "varbinary")
-_FRACTION = ("time", "datetime2", "datetimeoffset")
 _SIGNAL_COLUMNS = {"id", "type", "data"}
 _SIGNALS = {
     "execute-snapshot",
@@ -35,6 +35,8 @@ class SourceTable:
     """Each column's name, its type as in DDL, and whether it is nullable."""
     is_exact: bool = True
     """False: from a schema block, which tells less than the DDL."""
+    kind: Kind = field(default=DEFAULT, compare=False, repr=False)
+    """The kind of the connector that described it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,14 @@ class Evidence:
     """True if schema changes are of a connector before 2.0."""
     has_total_order: bool
     """True if all changes from the log carry the connector's count of their transaction's events, and there are any."""
+    capture_mode: str | None = None
+    """How updates of documents come that are without their documents; None if there are none."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Topic prefix -> what the first record of its connector calls its kind (``source.connector``)."""
+
+    def kind(self, prefix: str) -> Kind:
+        """The kind of the connector with a topic prefix; the default one for a name that is not known."""
+        return KINDS.get(self.kinds.get(prefix, ""), DEFAULT)
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -84,18 +94,38 @@ def evidence(records: Iterable[Mapping[str, Any]]) -> Evidence:
     return collected.evidence()
 
 
+def kind_in(captures: Iterable[Path], topic_prefix: str) -> str | None:
+    """What the first record of a connector in some captures calls its kind; None if no record does."""
+    try:
+        return next(filter(None, (_stated_kind(record, topic_prefix) for record in captured_records(captures))), None)
+    except NotACapture:
+        # Reported where the captures are compared with the specs.
+        return None
+
+
+def _stated_kind(record: Mapping[str, Any], topic_prefix: str) -> str | None:
+    value = payload(record)
+    value = value["payload"] if isinstance(value, dict) and isinstance(value.get("payload"), dict) else value
+    of = value.get("source") if isinstance(value, dict) else None
+    stated = of.get("connector") if isinstance(of, dict) and of.get("name") == topic_prefix else None
+    return stated.lower() if isinstance(stated, str) else None
+
+
 class _Collected:
     """Facts of the records so far."""
 
     def __init__(self) -> None:
         self.topics: set[str] = set()
-        self.changes: list[tuple[int, str, Mapping[str, Any]]] = []
+        self.changes: list[tuple[int, str, Mapping[str, Any], Kind]] = []
         self.blocks: dict[str, tuple[int, SourceTable]] = {}
         self.topic_of: dict[str, str] = {}
         self.signals: set[str] = set()
         self.notifications: str | None = None
         self.versions: set[str] = set()
         self.counted: dict[str, bool] = {}
+        self.kinds: dict[str, str] = {}
+        self.documents: dict[str, tuple[str, Kind, DocumentTypes]] = {}
+        self.capture_mode: str | None = None
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Take in one record."""
@@ -106,20 +136,29 @@ class _Collected:
         value = value["payload"] if isinstance(value, dict) and isinstance(value.get("payload"), dict) else value
         if not isinstance(value, dict):
             return
+        stated = value.get("source")
+        of: Mapping[str, Any] = stated if isinstance(stated, dict) else {}
+        kind = self._kind(of)
         if isinstance(value.get("tableChanges"), list):
-            of = value.get("source") or {}
             # The connector's internal schema history, which has the same changes, calls its prefix `server`.
             prefix = str(of.get("name") or of.get("server"))
             self.versions.add(str(of.get("version", "")))
-            self.changes += ((offset, prefix, change) for change in value["tableChanges"])
+            self.changes += ((offset, prefix, change, kind) for change in value["tableChanges"])
         elif {"aggregate_type", "type"} <= value.keys():
             self.notifications = topic
-        elif isinstance(value.get("source"), dict) and {"db", "schema", "table"} <= value["source"].keys():
-            self._add_change(record, value, block)
+        elif of and set(kind.table_fields) <= of.keys():
+            self._add_change(record, value, block, kind)
 
-    def _add_change(self, record: Mapping[str, Any], value: Mapping[str, Any], block: object) -> None:
+    def _kind(self, of: Mapping[str, Any]) -> Kind:
+        """The kind of the connector that wrote a record; by its first record, if it has written one before."""
+        stated, prefix = of.get("connector"), of.get("name") or of.get("server")
+        if isinstance(stated, str) and isinstance(prefix, str):
+            stated = self.kinds.setdefault(prefix, stated.lower())
+        return KINDS.get(str(stated), DEFAULT)
+
+    def _add_change(self, record: Mapping[str, Any], value: Mapping[str, Any], block: object, kind: Kind) -> None:
         of = value["source"]
-        source = f"{of['db']}.{of['schema']}.{of['table']}"
+        source = ".".join(str(of[name]) for name in kind.table_fields)
         self.topic_of[source] = str(record.get("topic", ""))
         row = value.get("after") or value.get("before") or {}
         if isinstance(row, dict) and row.keys() == _SIGNAL_COLUMNS and row["type"] in _SIGNALS:
@@ -127,23 +166,38 @@ class _Collected:
         if of.get("snapshot") in (None, "false", False) and value.get("op") in ("c", "u", "d"):
             has_count = (value.get("transaction") or {}).get("total_order") is not None
             self.counted[source] = self.counted.get(source, True) and has_count
+        if kind.has_documents:
+            self._add_document(source, value, kind)
         offset = int(record.get("offset", 0))
         if isinstance(block, dict) and self.blocks.get(source, (-1,))[0] < offset:
-            columns = tuple(_block_columns(block))
+            columns = tuple(_block_columns(block, kind))
             if columns:
-                table = SourceTable(source, str(of["name"]), _block_key(record), columns, is_exact=False)
+                table = SourceTable(source, str(of["name"]), _block_key(record), columns, is_exact=False, kind=kind)
                 self.blocks[source] = (offset, table)
+
+    def _add_document(self, source: str, value: Mapping[str, Any], kind: Kind) -> None:
+        _, _, types = self.documents.setdefault(source, (str(value["source"]["name"]), kind, DocumentTypes()))
+        types.add(value.get("after"))
+        if value.get("patch"):
+            self.capture_mode = "oplog"
+        elif value.get("op") == "u" and not value.get("after"):
+            self.capture_mode = "change_streams"
 
     def evidence(self) -> Evidence:
         """What all of the records show."""
         tables = {source: table for source, (_, table) in self.blocks.items()}
+        tables |= {
+            source: SourceTable(source, prefix, ("_id",), types.columns(), is_exact=False, kind=kind)
+            for source, (prefix, kind, types) in self.documents.items()
+            if types.columns()
+        }
         dropped = set()
-        for _, prefix, change in sorted(self.changes, key=lambda each: each[0]):
+        for _, prefix, change, kind in sorted(self.changes, key=lambda each: each[0]):
             source = ".".join(re.findall(r'"([^"]*)"', change["id"]))
             tables.pop(source, None)
             dropped.add(source)
             if change["type"] != "DROP":
-                tables[source] = _described_table(source, prefix, change["table"])
+                tables[source] = _described_table(source, prefix, change["table"], kind)
                 dropped.discard(source)
         signals = self.signals | {table.source for table in tables.values() if _is_signal_table(table)}
         return Evidence(
@@ -154,6 +208,8 @@ class _Collected:
             signals=frozenset(signals),
             notifications=self.notifications,
             is_1x=any(version.startswith("1.") for version in self.versions),
+            kinds=dict(self.kinds),
+            capture_mode=self.capture_mode,
             has_total_order={self.counted[source] for source in self.counted.keys() - signals} == {True},
         )
 
@@ -163,29 +219,16 @@ def _is_signal_table(table: SourceTable) -> bool:
     return {name for name, _, _ in table.columns} == _SIGNAL_COLUMNS and "signal" in table.source.lower()
 
 
-def _described_table(source: str, prefix: str, table: Mapping[str, Any]) -> SourceTable:
-    columns = tuple((each["name"], _type(each), bool(each["optional"])) for each in table["columns"])
-    return SourceTable(source, prefix, tuple(table["primaryKeyColumnNames"]), columns)
+def _described_table(source: str, prefix: str, table: Mapping[str, Any], kind: Kind) -> SourceTable:
+    columns = tuple((each["name"], kind.described_type(each), bool(each["optional"])) for each in table["columns"])
+    return SourceTable(source, prefix, tuple(table["primaryKeyColumnNames"]), columns, kind=kind)
 
 
-def _type(column: Mapping[str, Any]) -> str:
-    """The type as in DDL; JDBC reports the length of a (max) type as the largest possible one."""
-    name = str(column["typeName"]).lower().removesuffix("() identity").removesuffix(" identity")
-    length, scale = column.get("length"), column.get("scale")
-    if name in _LENGTH and length is not None:
-        return f"{name}({'max' if length > 8000 else length})"
-    if name in ("decimal", "numeric") and length is not None:
-        return f"{name}({length},{scale or 0})"
-    if name in _FRACTION and scale is not None:
-        return f"{name}({scale})"
-    return name
-
-
-def _block_columns(block: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+def _block_columns(block: Mapping[str, Any], kind: Kind) -> Iterator[tuple[str, str, bool]]:
     """The columns in a schema block: those of `after` in an envelope."""
     images = {part.get("field"): part for part in block.get("fields") or ()}
-    for field in (images.get("after") or images.get("before") or {}).get("fields") or ():
-        yield field["field"], block_type(field), bool(field.get("optional"))
+    for part in (images.get("after") or images.get("before") or {}).get("fields") or ():
+        yield part["field"], kind.block_type(part), bool(part.get("optional"))
 
 
 def _block_key(record: Mapping[str, Any]) -> tuple[str, ...]:

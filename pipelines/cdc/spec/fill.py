@@ -5,7 +5,6 @@ from typing import Any
 
 from cdc.spec.evidence import SourceTable
 from cdc.spec.scaffold import column_type, column_yaml
-from cdc.spec.sqlserver_types import OMITTED
 from cdc.spec.yaml_edit import YamlText
 
 
@@ -26,9 +25,9 @@ def filled(text: str, data: Mapping[str, Any], table: SourceTable) -> str:
     for name, type_text, nullable in table.columns:
         stated = columns.get(name)
         if stated is None:
-            edited = edited.with_column(column_yaml(name, type_text, nullable), name)
-        elif not stated.get("exclude") and type_text not in OMITTED:
-            edited = edited.with_type(name, column_type(type_text, nullable))
+            edited = edited.with_column(column_yaml(name, type_text, nullable, table.kind), name)
+        elif not stated.get("exclude") and type_text not in table.kind.omitted:
+            edited = edited.with_type(name, column_type(type_text, nullable, table.kind))
     return edited.text
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from cdc.errors import Diagnostic, SpecError, in_reading_order
 from cdc.spec.columns import repair_unquoted_commas
-from cdc.spec.connector import ReadConnector, read_connector
+from cdc.spec.connector import KindInRecords, ReadConnector, read_connector
 from cdc.spec.document import Document, read_document
 from cdc.spec.durations import check_retention
 from cdc.spec.folder import ConfFolder, find_files, folder_faults
@@ -19,7 +19,7 @@ from cdc.spec.model import ConnectorSpec, TableSpec
 from cdc.spec.policies import check_zone
 from cdc.spec.reading import Reading
 from cdc.spec.rules import check_tables
-from cdc.spec.schema import Kind
+from cdc.spec.schema import FileKind
 from cdc.spec.schema_faults import check_against_schema
 from cdc.spec.secret_faults import refuse_secrets
 from cdc.spec.split_sql import repair_split_sql
@@ -49,18 +49,26 @@ class Conf:
     """Layer -> schema, as the pipeline's configuration sets them."""
 
 
-def load_conf(conf_dir: str | Path, connector: str | None = None, deployed: Mapping[str, str] | None = None) -> Conf:
+def load_conf(
+    conf_dir: str | Path,
+    connector: str | None = None,
+    deployed: Mapping[str, str] | None = None,
+    kind_in_records: KindInRecords | None = None,
+) -> Conf:
     """A conf folder, or one connector's part of it, without faults; its warnings are given as Python's.
 
-    ``deployed`` has the schemas that the pipeline's configuration sets, by layer.
+    ``deployed`` has the schemas that the pipeline's configuration sets, by layer; ``kind_in_records`` is what finds the
+    kind of a connector with `kind: auto`.
 
     Raises:
         SpecError: with every fault of the files read.
     """
     # Every source file of a pipeline loads the specs: read unchanged files only once.
     schemas = tuple(sorted((deployed or {}).items()))
-    conf = _read_once(str(conf_dir), connector, schemas, _state_of(Path(conf_dir)))
+    conf = _read_once(str(conf_dir), connector, schemas, kind_in_records, _state_of(Path(conf_dir)))
     if conf.faults:
+        # Not remembered: the kind of a connector may be a fault only as long as there is no record of it.
+        _read_once.cache_clear()
         raise SpecError(conf.faults)
     for found in conf.warnings:
         warnings.warn(str(found), SpecWarning, stacklevel=1)
@@ -78,9 +86,13 @@ def load_tables(conf_dir: str | Path, connector: str | None = None) -> tuple[Tab
 
 @lru_cache(maxsize=4)
 def _read_once(
-    conf_dir: str, connector: str | None, deployed: tuple[tuple[str, str], ...], state: frozenset[tuple[str, int, int]]
+    conf_dir: str,
+    connector: str | None,
+    deployed: tuple[tuple[str, str], ...],
+    kind_in_records: KindInRecords | None,
+    state: frozenset[tuple[str, int, int]],
 ) -> Conf:
-    return read_conf(conf_dir, connector, deployed=dict(deployed))
+    return read_conf(conf_dir, connector, deployed=dict(deployed), kind_in_records=kind_in_records)
 
 
 def _state_of(folder: Path) -> frozenset[tuple[str, int, int]]:
@@ -98,6 +110,7 @@ def read_conf(
     connector: str | None = None,
     checks: Sequence[Check] = (),
     deployed: Mapping[str, str] | None = None,
+    kind_in_records: KindInRecords | None = None,
 ) -> Conf:
     """A conf folder, or one connector's part of it, with its faults; nothing is raised.
 
@@ -106,12 +119,13 @@ def read_conf(
         connector: the one connector to read; an empty text, which a pipeline's configuration may contain, means all.
         checks: beside those that every reader of the folder needs.
         deployed: layer -> schema, as the pipeline's configuration sets them (`deployed_schemas`).
+        kind_in_records: finds the kind of a connector with `kind: auto`; without it, such a connector has a fault.
     """
     connector, deployed = connector or None, deployed or {}
     folder = find_files(Path(conf_dir), connector)
     defaults = _defaults(folder)
     connectors = {
-        name: read_connector(name, _read(path, "connector"), defaults.data, deployed)
+        name: read_connector(name, _read(path, "connector"), defaults.data, deployed, kind_in_records or _no_records)
         for name, path in folder.connectors.items()
     }
     tables = [
@@ -136,6 +150,10 @@ def read_conf(
     )
 
 
+def _no_records(topic_prefix: str) -> None:
+    """No record of any connector is known."""
+
+
 def _defaults(folder: ConfFolder) -> Reading:
     """The folder's defaults; empty if there is no such file."""
     if folder.defaults is None:
@@ -147,7 +165,7 @@ def _defaults(folder: ConfFolder) -> Reading:
     return reading
 
 
-_CHECKS: Mapping[Kind, tuple[Callable[[Reading], None], ...]] = {
+_CHECKS: Mapping[FileKind, tuple[Callable[[Reading], None], ...]] = {
     "table": (refuse_secrets, repair_unquoted_commas, repair_split_sql),
     "connector": (refuse_secrets,),
     "defaults": (refuse_secrets,),
@@ -156,7 +174,7 @@ _CHECKS: Mapping[Kind, tuple[Callable[[Reading], None], ...]] = {
 YAML split at a comma, because the schema would reject both parts."""
 
 
-def _read(path: Path, kind: Kind) -> Reading:
+def _read(path: Path, kind: FileKind) -> Reading:
     """One file, without the values that its schema rejects."""
     faults: list[Diagnostic] = []
     document = read_document(path, path.as_posix(), faults)

@@ -11,13 +11,23 @@ from cdc.spec.retention import Retention
 TemporalMode = Literal["adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"]
 DecimalMode = Literal["precise", "double", "string"]
 BinaryMode = Literal["bytes", "base64", "base64-url-safe", "hex"]
+IntervalMode = Literal["numeric", "string"]
+HstoreMode = Literal["json", "map"]
+CaptureMode = Literal[
+    "change_streams_update_full",
+    "change_streams_update_full_with_pre_image",
+    "change_streams",
+    "change_streams_with_pre_image",
+    "oplog",
+]
+UnsignedMode = Literal["long", "precise"]
 DecimalFormat = Literal["base64", "numeric"]
 Schemas = Literal["auto", "always", "never"]
 Shape = Literal["auto", "envelope", "flattened", "cloudevents", "avro_json"]
 Unavailable = Literal["as_null", "merge", "reject"]
 Missing = Literal["as_null", "reject"]
 Overflow = Literal["repair", "keep", "reject"]
-WithinTransaction = Literal["auto", "lsn", "total_order", "arrival"]
+WithinTransaction = Literal["auto", "lsn", "log", "total_order", "arrival"]
 Action = Literal["warn", "drop", "fail", "quarantine"]
 Deletes = Literal["hard", "soft"]
 
@@ -40,14 +50,16 @@ class SourceType:
     """Decimal places of a decimal or numeric."""
     is_max: bool = False
     """True for ``varchar(max)``, ``nvarchar(max)`` and ``varbinary(max)``."""
-
-    @property
-    def is_large(self) -> bool:
-        """True for types stored off-row (``max``, text, ntext, image, xml): the log may omit an unchanged value."""
-        return self.is_max or self.name in ("text", "ntext", "image", "xml")
+    element: "SourceType | None" = field(default=None, repr=False)
+    """The type of an array's elements."""
+    is_large: bool = field(default=False, compare=False, repr=False)
+    """True for types of which the log may omit an unchanged value, such as those stored off-row; the kind says which
+    these are."""
 
     def __str__(self) -> str:
         """As in the source's DDL: ``decimal(18,2)``, ``nvarchar(max)``, ``int``."""
+        if self.element is not None:
+            return f"{self.element}[]"
         arguments = "max" if self.is_max else self.length if self.length is not None else self.precision
         if arguments is None:
             return self.name
@@ -74,6 +86,10 @@ class ColumnSpec:
     unavailable: Unavailable = "as_null"
     """What to do with the connector's placeholder for a value that is not in the change log: use null, use the
     previous version's value, or reject the record."""
+    is_whole: bool = False
+    """True for the column with the whole document, which has no path."""
+    may_be_left_out: bool = False
+    """True if an update of the source's kind may carry other columns only, meaning the previous version's value."""
     null_is_unchanged: bool = False
     """True if a null in an update means an unchanged value, so the previous version's value is used; large types
     only (many connector versions send null for them)."""
@@ -93,7 +109,7 @@ class ColumnSpec:
     @property
     def merges(self) -> bool:
         """True if a change may omit the column's value, meaning that of the previous version."""
-        return self.type.is_large and (self.unavailable == "merge" or self.null_is_unchanged)
+        return self.may_be_left_out or (self.type.is_large and (self.unavailable == "merge" or self.null_is_unchanged))
 
 
 @dataclass(frozen=True)
@@ -103,18 +119,25 @@ class ConnectorSpec:
     name: str
     topic_prefix: str
     kind: str = "sqlserver"
+    """The kind of source database; `cdc.spec.kinds` has them all."""
     incarnation: int = 0
     """Incremented by hand after a restore or failover of the database; the first field of every sequence."""
     restored_at: tuple[datetime, ...] = ()
     """Moments of restores and failovers: records from each moment on have the next incarnation."""
     within_transaction: WithinTransaction = "auto"
-    """What orders the changes inside a transaction: their log positions, the connector's count of the
-    transaction's events, or the offset; auto: the count where there is one, else the log positions."""
+    """What orders the changes inside a transaction: their log positions (``lsn``, in kinds without such numbers
+    ``log``), the connector's count of the transaction's events, or the offset; auto: the count where there is one,
+    else the log positions."""
     reads_without_position: Literal["reject", "first"] = "reject"
     """What becomes of a snapshot read without a commit LSN: a reject, or a change that sorts before all others."""
     time_precision_mode: TemporalMode = "adaptive"
     decimal_handling_mode: DecimalMode = "precise"
     binary_handling_mode: BinaryMode = "bytes"
+    interval_handling_mode: IntervalMode = "numeric"
+    hstore_handling_mode: HstoreMode = "json"
+    bigint_unsigned_handling_mode: UnsignedMode = "long"
+    capture_mode: CaptureMode = "change_streams_update_full"
+    """Whether an update of a document comes with the whole document, or says only what it changed."""
     decimal_format: DecimalFormat = "base64"
     """How the JSON converter writes a precise decimal (``decimal.format``): bytes in base64, or a number."""
     schemas: Schemas = "auto"
@@ -127,8 +150,8 @@ class ConnectorSpec:
     placeholder: str = "__debezium_unavailable_value"
     """Text that stands for a value missing from the change log (``unavailable.value.placeholder``); in a binary
     column, its bytes."""
-    topic_pattern: str = "{prefix}.{database}.{schema}.{table}"
-    """Naming pattern of a table's topic; 1.x connectors use ``{prefix}.{schema}.{table}``."""
+    topic_pattern: str = ""
+    """Naming pattern of a table's topic, such as ``{prefix}.{schema}.{table}``; empty: the kind's."""
     schema_changes_topic: str | None = None
     """Topic of the schema-change records; None: not read. The same holds for the four below."""
     transactions_topic: str | None = None
@@ -227,6 +250,12 @@ class TableSpec:
     def keeps_deleted(self) -> bool:
         """True if a deleted row stays, with the time of its delete."""
         return self.deletes == "soft" and not self.append_only
+
+    @property
+    def applies_truncates(self) -> bool:
+        """True if a truncate of the source removes the table's rows: APPLY CHANGES does so without history only, and
+        from the whole target."""
+        return bool(self.key) and not self.history and not self.keeps_deleted and self.into is None
 
     def expected(self, action: Action) -> dict[str, str]:
         """The expectations with this action: name -> condition."""

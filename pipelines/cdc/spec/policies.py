@@ -9,14 +9,12 @@ from typing import Any
 
 from cdc.errors import Condition, near_match
 from cdc.spec.document import ValuePath
+from cdc.spec.kinds import Kind
 from cdc.spec.model import Missing, Overflow, SourceType, Unavailable
 from cdc.spec.reading import Fault, Reading
 from cdc.spec.schema import field_schema
 
 POLICIES = ("unavailable", "large_nulls", "on_missing", "overflow", "datetime_zone")
-
-WITHOUT_ZONE = ("datetime", "smalldatetime", "datetime2")
-_LARGE = "text, ntext, image, xml and (max) types"
 
 
 def layered(*nearest_first: Mapping[str, Any]) -> ChainMap[str, Any]:
@@ -41,9 +39,11 @@ class Policies:
     zone: str | None
 
 
-def resolved_policies(stated: Mapping[str, Any], column_type: SourceType, *, nullable: bool) -> Policies:
+def resolved_policies(
+    stated: Mapping[str, Any], column_type: SourceType, kind: Kind | None, *, nullable: bool
+) -> Policies:
     """The policies of one column, as far as they apply to its type."""
-    has_zone = column_type.name in WITHOUT_ZONE and stated["datetime_zone"] != "none"
+    has_zone = kind is not None and column_type.name in kind.without_zone and stated["datetime_zone"] != "none"
     return Policies(
         unavailable=stated["unavailable"],
         null_is_unchanged=column_type.is_large and stated["large_nulls"] == "unchanged",
@@ -75,13 +75,15 @@ def _time_zones() -> tuple[str, ...]:
     return tuple(sorted(zoneinfo.available_timezones()))
 
 
-def check_fits_type(reading: Reading, column: Mapping[str, Any], of_type: SourceType, path: ValuePath) -> None:
+def check_fits_type(
+    reading: Reading, column: Mapping[str, Any], of_type: SourceType, path: ValuePath, kind: Kind
+) -> None:
     """Report settings of a column that do not apply to its type; set for a whole table, they are just not used."""
     for name, fits, types in (
-        ("large_nulls", of_type.is_large, _LARGE),
-        ("overflow", of_type.name == "datetime2", "datetime2"),
-        ("datetime_zone", of_type.name in WITHOUT_ZONE, "datetime, smalldatetime and datetime2"),
-        ("keep_offset", of_type.name == "datetimeoffset", "datetimeoffset"),
+        ("large_nulls", of_type.is_large, kind.large),
+        ("overflow", of_type.name in kind.overflowing, _listed(kind.overflowing)),
+        ("datetime_zone", of_type.name in kind.without_zone, _listed(kind.without_zone)),
+        ("keep_offset", of_type.name in kind.with_offset, _listed(kind.with_offset)),
     ):
         if name in column and not fits:
             reading.report(
@@ -93,3 +95,9 @@ def check_fits_type(reading: Reading, column: Mapping[str, Any], of_type: Source
                     of_key=True,
                 )
             )
+
+
+def _listed(types: tuple[str, ...]) -> str:
+    """Types as part of a sentence: ``datetime, smalldatetime and datetime2``."""
+    *first, last = types or ("no types",)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cdc.errors import Condition
-from cdc.spec.schema import Kind, resolved, schema
+from cdc.spec.kinds import KINDS, Kind
+from cdc.spec.schema import FileKind, resolved, schema
 from cdc.spec.schema_faults import flow
-from cdc.spec.sqlserver_types import OMITTED, known_types
 
-_TITLES: Mapping[Kind, str] = {
+_TITLES: Mapping[FileKind, str] = {
     "table": "A table: `conf/tables/<connector>/<table>.yml`",
     "connector": "A connector: `conf/connectors/<connector>.yml`",
     "defaults": "Defaults: `conf/defaults.yml`",
@@ -26,8 +26,7 @@ def reference() -> str:
         *_section(_TITLES["defaults"], schema("defaults")),
         "## Types",
         "",
-        f"SQL Server's types: {', '.join(known_types())}, and the synonyms of its DDL.",
-        f"The connector omits {', '.join(OMITTED)} columns, so a spec cannot contain them.",
+        *(line for kind in KINDS.values() for line in _types(kind)),
         "",
         "## Faults",
         "",
@@ -36,6 +35,12 @@ def reference() -> str:
         *(f"| {condition.name} | {_cell(condition.value)} |" for condition in Condition),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _types(kind: Kind) -> Iterator[str]:
+    yield f"{kind.title}'s types: {', '.join(kind.known_types)}, and the synonyms of its DDL."
+    if kind.omitted:
+        yield f"The connector omits {', '.join(kind.omitted)} columns, so a spec cannot contain them."
 
 
 def _section(title: str, part: Mapping[str, Any]) -> Iterator[str]:

@@ -123,6 +123,8 @@ def _place(reading: Reading, column: ColumnSpec, target: str) -> ValuePath:
         return ("into", "column")
     if column.key_only:
         return ("physical_table",)
+    if column.is_whole:
+        return ("document",)
     settings = reading.data["columns"][column.name]
     field = "keep_offset" if target == column.offset_target else "rename"
     stated = isinstance(settings, dict) and field in settings
@@ -134,5 +136,7 @@ def _fix(column: ColumnSpec, target: str, better: str) -> str:
         return f"choose another name: `column: {better}`."
     if column.key_only:
         return f"choose another name: `physical_table: {better}`."
+    if column.is_whole:
+        return f"choose another name: `document: {better}`."
     field = "keep_offset" if target == column.offset_target else "rename"
     return f"choose another name: `{column.name}: {{type: {column.type}, {field}: {better}}}`."

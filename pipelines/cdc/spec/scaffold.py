@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from cdc.spec.connector import topic_of
 from cdc.spec.evidence import Evidence, SourceTable
-from cdc.spec.model import ConnectorSpec
+from cdc.spec.kinds import DEFAULT, Kind, TypeFault
 from cdc.spec.reserved import allowed_target
 from cdc.spec.schema_faults import flow
-from cdc.spec.sqlserver_types import OMITTED, TypeFault, parse_type
-from cdc.spec.topics import PATTERNS, own_topics
+from cdc.spec.topics import own_topics
 
 
 def dataset_names(tables: Collection[SourceTable]) -> dict[str, str]:
@@ -21,20 +19,22 @@ def dataset_names(tables: Collection[SourceTable]) -> dict[str, str]:
     plain = {table.source: _dataset_name(table.source.rpartition(".")[2]) for table in tables}
     duplicates = {name for name, count in Counter(plain.values()).items() if count > 1}
     return {
-        source: _dataset_name("_".join(source.split(".")[1:])) if name in duplicates else name
+        source: _dataset_name("_".join(source.split(".")[-2:])) if name in duplicates else name
         for source, name in plain.items()
     }
 
 
 def topic_pattern(found: Evidence, prefix: str) -> str:
     """The naming pattern that most tables' topics in the capture follow; without such topics, by the version."""
-    topics = Counter({pattern: 0 for pattern in PATTERNS})
+    kind = found.kind(prefix)
+    patterns = kind.topic_patterns
+    topics = Counter({pattern: 0 for pattern in patterns})
     sources = {table.source for table in found.tables} | set(found.topic_of)
-    for pattern in PATTERNS:
-        by_name = {source: _topic(prefix, pattern, source) for source in sources}
+    for pattern in patterns:
+        by_name = {source: kind.topic(pattern, prefix, source) for source in sources}
         fitting = (found.topic_of.get(source, name) == name for source, name in by_name.items() if name in found.topics)
         topics[pattern] = sum(fitting)
-    return max(PATTERNS, key=lambda pattern: (topics[pattern], found.is_1x and pattern == PATTERNS[1]))
+    return max(patterns, key=lambda pattern: (topics[pattern], found.is_1x and pattern in patterns[1:]))
 
 
 def table_yaml(table: SourceTable, name: str, topic: str | None = None) -> str:
@@ -48,23 +48,24 @@ def table_yaml(table: SourceTable, name: str, topic: str | None = None) -> str:
     default_name = table.source.rpartition(".")[2].lower()
     key = f"key: {flow(list(table.key))}" if table.key else "append_only: true # the source has no primary key"
     guess = "# Types are from records' schema blocks, which tell less than the DDL (varchar, datetime): correct them."
+    of_documents = "# Paths and types are those of the documents in the capture: others may have more, or other types."
     lines = [
         "# yaml-language-server: $schema=../../schema/table.schema.json",
-        *([] if table.is_exact else [guess]),
+        *([] if table.is_exact else [of_documents if table.kind.has_documents else guess]),
         f"table: {flow(table.source)}",
         *([f"name: {name}"] if name != default_name else []),
         *([f"topic: {flow(topic)}"] if topic else []),
         key,
         "columns:",
-        *(f"  {column_yaml(*column)}" for column in table.columns),
+        *(f"  {column_yaml(*column, table.kind)}" for column in table.columns),
     ]
     return "\n".join(lines) + "\n"
 
 
 def connector_yaml(found: Evidence, prefix: str) -> str:
     """A connector's spec: its prefix, and what its records show to differ from the defaults."""
-    default = ConnectorSpec("", prefix)
-    pattern = topic_pattern(found, prefix)
+    kind, pattern = found.kind(prefix), topic_pattern(found, prefix)
+    is_counted = "total_order" in kind.modes.get("within_transaction", ())
     topics: dict[str, Any] = {kind: True for topic, kind in own_topics(prefix).items() if topic in found.topics}
     if found.notifications:
         topics["notifications"] = found.notifications
@@ -73,8 +74,11 @@ def connector_yaml(found: Evidence, prefix: str) -> str:
     lines = [
         "# yaml-language-server: $schema=../schema/connector.schema.json",
         f"topic_prefix: {prefix}",
-        *([f"topic_pattern: {flow(pattern)}"] if pattern != default.topic_pattern else []),
-        *(["within_transaction: total_order"] if found.has_total_order else []),
+        *([f"kind: {kind.name}"] if kind is not DEFAULT else []),
+        *([f"topic_pattern: {flow(pattern)}"] if pattern != kind.topic_patterns[0] else []),
+        *([f"capture_mode: {found.capture_mode}"] if found.capture_mode in kind.partial_modes else []),
+        *(["within_transaction: total_order"] if found.has_total_order and is_counted else []),
+        *(["unavailable: merge"] if kind.merges_by_default else []),
         *(["topics:", *(f"  {kind}: {flow(topic)}" for kind, topic in topics.items())] if topics else []),
     ]
     return "\n".join(lines) + "\n"
@@ -82,19 +86,20 @@ def connector_yaml(found: Evidence, prefix: str) -> str:
 
 def own_topic(found: Evidence, table: SourceTable) -> str | None:
     """The table's topic if the capture has it and it does not follow the connector's pattern."""
-    by_pattern = _topic(table.topic_prefix, topic_pattern(found, table.topic_prefix), table.source)
+    by_pattern = table.kind.topic(topic_pattern(found, table.topic_prefix), table.topic_prefix, table.source)
     topic = found.topic_of.get(table.source, by_pattern)
     return topic if topic != by_pattern else None
 
 
-def column_yaml(name: str, type_text: str, nullable: bool) -> str:
+def column_yaml(name: str, type_text: str, nullable: bool, kind: Kind) -> str:
     """One line of ``columns:``."""
     key = column_key(name)
-    if type_text in OMITTED:
+    if type_text in kind.omitted:
         return f"{key}: {{exclude: true}} # {type_text}: the connector omits it"
-    written = column_type(type_text, nullable)
-    target = allowed_target(name)
-    return f"{key}: {written}" if target == name else f"{key}: {flow({'type': written, 'rename': target})}"
+    written = column_type(type_text, nullable, kind)
+    default = kind.target_of(name)
+    target = allowed_target(default)
+    return f"{key}: {written}" if target == default else f"{key}: {flow({'type': written, 'rename': target})}"
 
 
 def column_key(name: str) -> str:
@@ -102,18 +107,13 @@ def column_key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else json.dumps(name, ensure_ascii=False)
 
 
-def column_type(type_text: str, nullable: bool) -> str:
+def column_type(type_text: str, nullable: bool, kind: Kind) -> str:
     """A type as a spec writes it: ``decimal(18,2) not null``."""
     try:
-        text = str(parse_type(type_text)[0])
+        text = str(kind.parse_type(type_text)[0])
     except TypeFault:
         text = type_text
     return text if nullable else f"{text} not null"
-
-
-def _topic(prefix: str, pattern: str, source: str) -> str:
-    """The topic of a source table by a pattern; empty for a name that has not the three parts of SQL Server's."""
-    return topic_of(ConnectorSpec("", prefix, topic_pattern=pattern), source) if source.count(".") == 2 else ""
 
 
 def _dataset_name(words: str) -> str:

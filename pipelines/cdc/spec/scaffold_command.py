@@ -101,7 +101,7 @@ def _generate(found: Evidence, asked: Options) -> None:
 def _compare(found: Evidence, asked: Options) -> None:
     if asked.update:
         _fill(found, asked)
-    conf = read_conf(asked.conf, asked.connector)
+    conf = read_conf(asked.conf, asked.connector, kind_in_records=found.kinds.get)
     if conf.faults:
         faults = "\n\n".join(map(str, conf.faults))
         raise CannotCompare(f"correct the specs first\n\n{faults}")

@@ -15,8 +15,9 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from cdc.spec.document import ValuePath
+from cdc.spec.kinds import AUTO, KINDS
 
-Kind = Literal["table", "connector", "defaults"]
+FileKind = Literal["table", "connector", "defaults"]
 FOLDER = Path(__file__).parent / "schema"
 
 
@@ -36,13 +37,23 @@ class Violation:
 
 
 @cache
-def schema(kind: Kind) -> Mapping[str, Any]:
+def schema(kind: FileKind) -> Mapping[str, Any]:
     """The JSON Schema of one kind of file."""
-    loaded: Mapping[str, Any] = json.loads((FOLDER / f"{kind}.schema.json").read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = json.loads((FOLDER / f"{kind}.schema.json").read_text(encoding="utf-8"))
+    if kind == "connector":
+        # Editors complete the name of every kind that there can be; a spec may have those whose records can be decoded.
+        loaded["properties"]["kind"]["enum"] = [*(name for name in every_kind() if name in KINDS), AUTO]
     return loaded
 
 
-def violations(kind: Kind, data: Mapping[str, Any]) -> Iterator[Violation]:
+@cache
+def every_kind() -> tuple[str, ...]:
+    """What Debezium's connectors call themselves in ``source.connector``, those of kinds that are not decoded too."""
+    stated = json.loads((FOLDER / "connector.schema.json").read_text(encoding="utf-8"))["properties"]["kind"]["enum"]
+    return tuple(name for name in stated if name != AUTO)
+
+
+def violations(kind: FileKind, data: Mapping[str, Any]) -> Iterator[Violation]:
     """Every violation in a file's values, ordered by path.
 
     One per value and keyword: jsonschema reports `required` once for each missing field.
@@ -63,7 +74,7 @@ def violations(kind: Kind, data: Mapping[str, Any]) -> Iterator[Violation]:
         )
 
 
-def field_schema(kind: Kind, path: ValuePath) -> Mapping[str, Any]:
+def field_schema(kind: FileKind, path: ValuePath) -> Mapping[str, Any]:
     """The schema of the value at ``path``, references resolved; empty if the schema does not mention it."""
     found: Mapping[str, Any] = schema(kind)
     for step in path:
@@ -84,7 +95,7 @@ def resolved(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @cache
-def _validator(kind: Kind) -> Draft202012Validator:
+def _validator(kind: FileKind) -> Draft202012Validator:
     registry: Registry[Any] = Registry()
     shared = Resource.from_contents(dict(schema("table")))
     return Draft202012Validator(dict(schema(kind)), registry=registry.with_resource("table.schema.json", shared))

@@ -7,7 +7,7 @@ from typing import Any
 from cdc.errors import Condition, near_match
 from cdc.spec.document import ValuePath
 from cdc.spec.reading import Fault, Reading, listed, shown_value
-from cdc.spec.schema import Kind, Violation, resolved, violations
+from cdc.spec.schema import FileKind, Violation, resolved, violations
 
 _KINDS = {
     "string": "a string",
@@ -22,7 +22,7 @@ _YAML_1_1_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "
 """Words for true and false in YAML 1.1, which are strings in YAML 1.2."""
 
 
-def check_against_schema(reading: Reading, kind: Kind) -> None:
+def check_against_schema(reading: Reading, kind: FileKind) -> None:
     """Report schema violations, and remove those values from ``reading.data`` so that the rest can be checked."""
     unusable: list[ValuePath] = []
     for violation in violations(kind, reading.data):

@@ -19,7 +19,7 @@ from cdc.spec.reading import Reading
 from cdc.spec.reserved import added_by_gold, check_computed, check_dataset_name, check_targets
 from cdc.spec.retention import Retention
 from cdc.spec.stability import check_stability
-from cdc.spec.table_faults import check_table
+from cdc.spec.table_faults import check_name, check_table
 from cdc.spec.table_properties import check_properties, properties_in
 
 _OF_RECORDS = (
@@ -107,12 +107,13 @@ def read_table(reading: Reading, connector: ReadConnector, defaults: Mapping[str
     layers = layered(reading.data, connector.policies, defaults)
     into = into_of(reading.data)
     columns = _Columns(
-        read_columns(reading, layers, fields.get("key", ())),
+        read_columns(reading, layers, fields.get("key", ()), connector.kind, partial=connector.has_partial_updates),
         physical_table_column(reading),
         source_column(into) if into else None,
     )
+    check_name(reading, connector.kind)
     name, topic = _name(fields), _topic(fields, connector)
-    check_table(reading, fields, columns.by_source)
+    check_table(reading, fields, columns.by_source, connector.kind)
     added = added_by_gold(with_history=has_history(fields), keeps_deleted=fields.get("deletes") == "soft")
     check_targets(reading, columns.all, added)
     check_computed(reading, columns.all, added)
@@ -173,7 +174,7 @@ def _name(fields: Mapping[str, Any]) -> str | None:
 def _topic(fields: Mapping[str, Any], connector: ReadConnector) -> str | None:
     if "topic" in fields:
         return str(fields["topic"])
-    return topic_of(connector.spec, fields["table"]) if connector.spec and "table" in fields else None
+    return (topic_of(connector.spec, fields["table"]) or None) if connector.spec and "table" in fields else None
 
 
 def _datasets(fields: Mapping[str, Any], name: str | None, schemas: TargetSchemas) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from cdc.spec.columns import excluded_columns
 from cdc.spec.document import ValuePath
 from cdc.spec.durations import check_retention
 from cdc.spec.history import tracked_targets, tracking
+from cdc.spec.kinds import Kind
 from cdc.spec.model import ColumnSpec
 from cdc.spec.policies import check_zone
 from cdc.spec.reading import Fault, Reading, listed
@@ -23,18 +24,23 @@ _LISTS: Mapping[ValuePath, tuple[Condition, str]] = {
 """Field with column names -> the condition of an unknown name, and what such a column is called."""
 
 
-def check_table(reading: Reading, fields: Mapping[str, Any], columns: Mapping[str, ColumnSpec]) -> None:
+def check_table(
+    reading: Reading, fields: Mapping[str, Any], columns: Mapping[str, ColumnSpec], kind: Kind | None
+) -> None:
     """Report the faults of a table on its own.
 
     Args:
         reading: the table's file.
         fields: the file's fields over those of defaults.yml.
         columns: by source name, without the excluded ones.
+        kind: of the connector; None if it is not known.
     """
     check_zone(reading, reading.data)
     check_retention(reading, fields)
     if fields.get("append_only"):
         _check_append_only(reading)
+        if kind and kind.document_key:
+            _report_other_key(reading, ("append_only",), "`append_only` is for rows without a key", kind)
     elif reading.document.readable and not {"key"} & (reading.document.data.keys() | reading.misspelt):
         _missing_key(reading, columns)
     if fields.get("history") is False and "history" in fields.get("gold", {}):
@@ -47,6 +53,21 @@ def check_table(reading: Reading, fields: Mapping[str, Any], columns: Mapping[st
     if "columns" in fields:
         _check_lists(reading, fields, columns)
         _check_something_left(reading, fields, columns)
+    if kind and kind.document_key:
+        for index, name in enumerate(fields.get("key", ())):
+            if name in columns and not f"{name}.".startswith(f"{kind.document_key}."):
+                detail = f"key column `{name}` is not of the key of a document"
+                _report_other_key(reading, ("key", index), detail, kind)
+
+
+def check_name(reading: Reading, kind: Kind | None) -> None:
+    """Report a source table that is not named by the parts that its kind of database has, and remove the name."""
+    name = reading.data.get("table")
+    if kind and name is not None and kind.parts_of(name) is None:
+        detail = f"`table` is `{name}`, which does not have the expected form"
+        fix = f"write {kind.table_words} separated by dots, such as `table: {kind.table_example}`."
+        reading.report(Fault(Condition.BAD_TABLE_NAME, ("table",), detail, fix, value=name))
+        del reading.data["table"]
 
 
 def _check_append_only(reading: Reading) -> None:
@@ -60,12 +81,18 @@ def _check_append_only(reading: Reading) -> None:
             reading.report(Fault(Condition.MISPLACED_FIELD, (field,), detail, fix, of_key=True))
 
 
+def _report_other_key(reading: Reading, path: ValuePath, what: str, kind: Kind) -> None:
+    detail = f"{what}: {kind.title} identifies documents by `{kind.document_key}`, and a delete has nothing else"
+    reading.report(Fault(Condition.MISPLACED_FIELD, path, detail, f"write `key: [{kind.document_key}]`."))
+
+
 def _filter_with(reading: Reading, column: str) -> None:
     detail = (
         f"`filter` contradicts column `{column}`, which a change may leave out (`large_nulls: unchanged`,"
-        " `unavailable: merge`): a row that has left the filter and comes back by such a change has lost the value"
+        " `unavailable: merge`, `capture_mode` of the connector):"
+        " a row that has left the filter and comes back by such a change has lost the value"
     )
-    fix = f"exclude `{column}` or remove that setting of it; without `filter`, a view over gold can leave rows out."
+    fix = f"exclude `{column}` or remove that setting; without `filter`, a view over gold can leave rows out."
     reading.report(Fault(Condition.MISPLACED_FIELD, ("filter",), detail, fix, of_key=True))
 
 

@@ -1,18 +1,17 @@
 """The topics that exist compared with those that a conf folder reads: each table's, and the connector's own."""
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from cdc.debezium.events import event_kinds
 from cdc.errors import Condition, Diagnostic, near_match
 from cdc.spec.connector import topic_of
+from cdc.spec.kinds import kind_of
 from cdc.spec.load import Conf
 from cdc.spec.model import ConnectorSpec, TableSpec
 from cdc.spec.reading import Fault
 from cdc.spec.table import ReadTable
-
-PATTERNS = ("{prefix}.{database}.{schema}.{table}", "{prefix}.{schema}.{table}")
-"""The naming patterns of connectors: from 2.0 on, and before."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,15 @@ def owns(topic_prefix: str, topic: str) -> bool:
     return topic == f"__debezium-heartbeat.{topic_prefix}" or rest == "" or (rest != topic and not rest[0].isalnum())
 
 
+def pattern_of(topic_prefix: str) -> str:
+    """The topics that `owns` finds, as a regular expression.
+
+    >>> [bool(re.fullmatch(pattern_of("a.b"), topic)) for topic in ("a.b", "a.b.dbo.orders", "a.b2.x", "axb.t")]
+    [True, True, False, False]
+    """
+    return rf"(__debezium-heartbeat\.)?{re.escape(topic_prefix)}([^A-Za-z0-9].*)?"
+
+
 def own_topics(topic_prefix: str) -> dict[str, str]:
     """The default names of a connector's own topics, with the kind of each as in ``topics:``."""
     return {
@@ -93,12 +101,15 @@ def _near(topic: str, connector: ConnectorSpec | None, topics: _Topics) -> str |
 
 def _other_pattern(table: TableSpec, topics: _Topics) -> str | None:
     """The naming pattern of other versions by which the table's topic does exist."""
-    by_pattern = {each: topic_of(_with_pattern(table.connector, each), table.source) for each in PATTERNS}
+    by_pattern = {
+        each: topic_of(_with_pattern(table.connector, each), table.source)
+        for each in kind_of(table.connector).topic_patterns
+    }
     return next((pattern for pattern, topic in by_pattern.items() if topic in topics.unread), None)
 
 
 def _with_pattern(connector: ConnectorSpec, pattern: str) -> ConnectorSpec:
-    return ConnectorSpec(connector.name, connector.topic_prefix, topic_pattern=pattern)
+    return ConnectorSpec(connector.name, connector.topic_prefix, kind=connector.kind, topic_pattern=pattern)
 
 
 def _unread(spec: ConnectorSpec, topic: str, where: str) -> Fault:

@@ -17,7 +17,7 @@ def updated(text: str, found: Iterable[Difference]) -> str:
         elif each.column and each.described:
             type_text, nullable = each.described
             if each.change is Change.ADDED:
-                edited = edited.with_column(added_line(each.column, type_text, nullable), each.column)
+                edited = edited.with_column(added_line(each.column, type_text, nullable, each.kind), each.column)
             else:
-                edited = edited.with_type(each.column, column_type(type_text, nullable))
+                edited = edited.with_type(each.column, column_type(type_text, nullable, each.kind))
     return edited.text

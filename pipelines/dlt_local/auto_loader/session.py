@@ -10,11 +10,15 @@ from dlt_local.auto_loader import table_functions
 from dlt_local.auto_loader.loader import AutoLoader
 from dlt_local.declarations.registry import caller
 from dlt_local.errors import DeclarationError
-from dlt_local.spark.pipeline_session import PipelineReader, PipelineSession, PipelineStreamReader
+from dlt_local.spark.pipeline_session import (
+    OptionValue,
+    PipelineReader,
+    PipelineSession,
+    PipelineStreamReader,
+)
 
 _CLOUD_FILES = "cloudfiles"
 _Paths = TypeVar("_Paths")
-_OptionValue = bool | float | int | str | None
 
 
 class AutoLoaderSession(PipelineSession):
@@ -56,11 +60,11 @@ class _StreamReader(PipelineStreamReader):
         self._columns = schema
         return super().schema(schema)
 
-    def option(self, key: str, value: _OptionValue) -> DataStreamReader:
+    def option(self, key: str, value: OptionValue) -> DataStreamReader:
         self._note(key, value)
         return super().option(key, value)
 
-    def options(self, **options: _OptionValue) -> DataStreamReader:
+    def options(self, **options: OptionValue) -> DataStreamReader:
         for key, value in options.items():
             self._note(key, value)
         return super().options(**options)
@@ -70,7 +74,7 @@ class _StreamReader(PipelineStreamReader):
         path: str | None = None,
         format: str | None = None,  # the name is pyspark's
         schema: StructType | str | None = None,
-        **options: _OptionValue,
+        **options: OptionValue,
     ) -> DataFrame:
         for key, value in options.items():
             self._note(key, value)
@@ -99,7 +103,7 @@ class _StreamReader(PipelineStreamReader):
     def text(self, path: str, *args: object, **kwargs: object) -> DataFrame:
         return super().text(self._found(path), *args, **kwargs)  # type: ignore[arg-type]
 
-    def _note(self, key: str, value: _OptionValue) -> None:
+    def _note(self, key: str, value: OptionValue) -> None:
         if value is not None:
             self._given[key] = str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -125,7 +129,7 @@ class _BatchReader(PipelineReader):
         path: str | list[str] | None = None,
         format: str | None = None,  # the name is pyspark's
         schema: StructType | str | None = None,
-        **options: _OptionValue,
+        **options: OptionValue,
     ) -> DataFrame:
         if (format or self._format).lower() == _CLOUD_FILES:
             message = "`cloudFiles` is a streaming source, here as on Databricks"

@@ -242,8 +242,9 @@ FEATURES = (
         _SQL,
         "CREATE [TEMPORARY] FUNCTION",
         "runs",
-        "in SQL, without a schema; it is in the pipeline's session only",
+        "in SQL, and in the pipeline's session only; one with a schema stands for the function of that name",
     ),
+    Feature(_SQL, "CREATE SCHEMA, CREATE CATALOG", "accepted", "they are made as needed"),
     Feature(
         _SQL,
         "MASK, WITH ROW FILTER",
@@ -252,6 +253,12 @@ FEATURES = (
     ),
     Feature(_SQL, "PRIMARY KEY, FOREIGN KEY", "accepted", "informational, as on Databricks"),
     Feature(_SQL, "SHALLOW CLONE, DEEP CLONE", "refused", "no pipeline makes clones; select from the other table"),
+    Feature(
+        _SQL,
+        "'3' / '2', implicit casts of text",
+        "refused",
+        "Databricks reads text as numbers in more places than Spark's ANSI mode does; cast it",
+    ),
     Feature(_SQL, "ai_*, h3_*, st_* and other functions of Databricks", "refused", "declare a stand-in for local runs"),
     Feature(
         _SQL,

@@ -1,5 +1,6 @@
 """Column lists in DDL text, read by Spark's parser: types, comments, generated columns, constraints."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,8 +8,16 @@ from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
+from dlt_local.declarations.spark_errors import line_of
 from dlt_local.spark import jvm
 
+_STRING = r"'(?:[^'\\]|\\.|'')*'" + r'|"(?:[^"\\]|\\.|"")*"'
+_NAME = r"(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))*"
+_FOREIGN_KEY = re.compile(
+    rf"(?P<text>{_STRING})|(?P<key>\bFOREIGN\s+KEY\s+)?\bREFERENCES\s+(?P<parent>{_NAME})(?P<columns>\s*\()?",
+    re.IGNORECASE,
+)
+"""A foreign key; before it strings, such as comments, which may say the same words."""
 _GENERATED = "delta.generationExpression"
 _IDENTITY_START = "delta.identity.start"
 
@@ -35,15 +44,23 @@ def columns(session: SparkSession, text: str) -> Columns:
     Raises:
         NotDdl: Spark cannot parse it, or it has a DEFAULT.
     """
+    text = _FOREIGN_KEY.sub(_as_spark_has_it, text)
     try:
         plan = jvm.parsed_plan(session, f"CREATE TABLE t ({text}\n) USING delta")
     except ParseException as error:
-        raise NotDdl(_first_line(error)) from error
+        raise NotDdl(line_of(error)) from error
     fields = [_field(column) for column in jvm.elements(plan.columns())]
     constraints = jvm.elements(plan.tableSpec().constraints())
     checks = {str(c.name()): str(c.condition()) for c in constraints if _is_check(c)}
     keys = tuple(str(c.name()) for c in constraints if not _is_check(c))
     return Columns(StructType(fields), checks, keys)
+
+
+def _as_spark_has_it(found: "re.Match[str]") -> str:
+    """A foreign key as Spark's parser takes it: a column's own without FOREIGN KEY, and with the parent's columns."""
+    if found["text"]:
+        return found["text"]
+    return f"REFERENCES {found['parent']}{found['columns'] or ' (key)'}"
 
 
 def _field(column: Any) -> StructField:
@@ -66,10 +83,6 @@ def _field(column: Any) -> StructField:
 
 def _is_check(constraint: Any) -> bool:
     return bool(constraint.getClass().getSimpleName() == "CheckConstraint")
-
-
-def _first_line(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def is_generated(column: StructField) -> bool:

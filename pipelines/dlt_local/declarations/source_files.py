@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
 from dlt_local.declarations import notebooks, running_notebooks
 from dlt_local.declarations.databricks import names_of_a_source_file
 from dlt_local.declarations.import_hook import PipelineModules
 from dlt_local.declarations.registry import Registry, registration
+from dlt_local.declarations.spark_errors import fix_of, line_of
 from dlt_local.declarations.sql.run import run_text
 from dlt_local.declarations.user_lines import lines_below
 from dlt_local.errors import DeclarationError, LocalPipelineError, SourceLocation
@@ -97,7 +100,9 @@ def _fault_in(file: Path, error: Exception) -> DeclarationError:
     else:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
         location = SourceLocation(str(file), (frames[-1].lineno or 1) if frames else 1)
-    message = f"{type(error).__name__}: {error}{lines_below(str(file), error)}"
-    fault = DeclarationError("SOURCE_FILE_FAILED", message, location)
+    # Java's own stack says nothing to the user.
+    text = line_of(error) if isinstance(error, Py4JJavaError) else str(error)
+    message = f"{type(error).__name__}: {text}{lines_below(str(file), error)}"
+    fault = DeclarationError("SOURCE_FILE_FAILED", message, location, fix_of(line_of(error)))
     fault.__cause__ = error
     return fault

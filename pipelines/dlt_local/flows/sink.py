@@ -11,6 +11,7 @@ from dlt_local.flows.context import FlowRun, UpdateContext
 from dlt_local.flows.microbatches import Callback
 from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.flows.queries import evaluate
+from dlt_local.spark.pipeline_session import own_class
 from dlt_local.spark.session_lookup import found_in_this_thread
 
 
@@ -47,7 +48,7 @@ def _in_pipeline(handler: BatchHandler, update: UpdateContext) -> Callable[[Data
 
 def _options(sink: Sink, update: UpdateContext) -> Mapping[str, str]:
     """The sink's options; a table named in them is stored beside the pipeline's own: there is no other catalog."""
-    options = dict(sink.options)
+    options = {key: str(own_class(value)) for key, value in sink.options.items()}
     name = next((options.pop(key) for key in list(options) if key.lower() == "tablename"), None)
     if name is not None:
         options["path"] = str(update.storage.table(update.registry.name(name)))

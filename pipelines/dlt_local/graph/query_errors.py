@@ -6,6 +6,7 @@ import traceback
 from pyspark.errors import AnalysisException
 
 from dlt_local.declarations.elements import QueryFlow
+from dlt_local.declarations.spark_errors import fix_of, line_of
 from dlt_local.declarations.user_lines import lines_below
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import parts, written
@@ -40,8 +41,9 @@ def query_failed(flow: QueryFlow, error: Exception) -> DeclarationError:
         )
         return DeclarationError("NOT_SUPPORTED_LOCALLY", message, _location(flow, error), fix)
     below = lines_below(flow.location.file, error)
-    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {first_line(error)}{below}"
-    return DeclarationError("QUERY_FAILED", message, _location(flow, error))
+    line = line_of(error)
+    message = f"`{flow.name}` cannot be analysed: {type(error).__name__}: {line}{below}"
+    return DeclarationError("QUERY_FAILED", message, _location(flow, error), fix_of(line))
 
 
 def _only_on_databricks(error: AnalysisException) -> str | None:
@@ -55,11 +57,6 @@ def _only_on_databricks(error: AnalysisException) -> str | None:
         case _:
             return None
     return name[-1] if name and _DATABRICKS_FUNCTION.fullmatch(name[-1]) else None
-
-
-def first_line(error: Exception) -> str:
-    """The first line of the message, or the error's type if there is no message."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _location(flow: QueryFlow, error: Exception) -> SourceLocation:

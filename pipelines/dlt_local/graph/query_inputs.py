@@ -8,6 +8,7 @@ from typing import Any
 from dlt_local.graph.stream_sources import FileSource, KafkaSource
 from dlt_local.names import EXTERNAL_SCHEMA, VIEW_OF_CALL, TableName, parts
 from dlt_local.spark import jvm
+from dlt_local.spark.external_tables import is_path
 
 _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
 _VIEW = re.compile(r"View \(`(.*)`, \[")
@@ -69,7 +70,7 @@ def read_plan(plan: Any, text: str, real_name: Callable[[TableName], TableName],
     for line in text.splitlines():
         if alias := _ALIAS.search(line):
             found = TableName(*parts(alias[2])[1:3])
-            if found.schema.lower() == EXTERNAL_SCHEMA:
+            if found.schema.lower() == EXTERNAL_SCHEMA or is_path((found.schema, found.table)):
                 continue
             relations += 1
             name = real_name(found)

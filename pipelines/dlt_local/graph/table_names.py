@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from dlt_local.declarations.elements import QueryFlow, Table, View
+from dlt_local.declarations.paths import is_remote
 from dlt_local.declarations.registry import Registry, caller
 from dlt_local.errors import DeclarationError, did_you_mean
-from dlt_local.names import parts, written
+from dlt_local.names import parts, quote, written
 from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.external_tables import SETTING, is_path, registered_name
 
@@ -49,10 +50,13 @@ class TableNames:
         """The name, as SQL, by which the session has a table; None if that is the same.
 
         Raises:
-            DeclarationError: a source file reads a table while it loads, which is not on this machine.
+            DeclarationError: a source file reads a table while it loads, which is not on this machine; or it names a
+                path that only Databricks has.
             TableNotFound: a query does.
         """
-        if is_path(name) or name[0].lower() in _SPARKS_OWN:
+        if is_path(name):
+            return self._local_path(name)
+        if name[0].lower() in _SPARKS_OWN:
             return None
         text = written(name)
         dataset = None if self.is_loading else self._registry.find(text)
@@ -82,6 +86,13 @@ class TableNames:
             message = f"`{reader.name}` reads {name}, which no source file declares{near}"
         fix = "correct the name, or declare the dataset" if near else self._way_in(parts(name))
         return DeclarationError("DATASET_NOT_FOUND", message, reader.location, fix)
+
+    def _local_path(self, name: tuple[str, ...]) -> str | None:
+        """`parquet.`/Volumes/...`` with the local folder that stands for the path."""
+        path, folders = name[-1], self._registry.path_map
+        if not is_remote(path) and folders.find(path) is None:
+            return None
+        return ".".join([*name[:-1], quote(folders.local(path, caller()))])
 
     def _read_while_loading(self, name: tuple[str, ...]) -> DeclarationError:
         message = f"{written(name)} is read while the source file loads, when no dataset of the pipeline can be read"

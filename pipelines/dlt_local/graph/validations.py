@@ -8,9 +8,9 @@ from pyspark.sql.types import StructType
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.declarations.elements import Flow, QueryFlow, Table, View
 from dlt_local.declarations.registry import Registry
+from dlt_local.declarations.spark_errors import line_of
 from dlt_local.errors import DeclarationError, did_you_mean
 from dlt_local.graph.graph import Node, ResolvedFlow
-from dlt_local.graph.query_errors import first_line
 from dlt_local.graph.schemas import missing_nested
 
 
@@ -99,6 +99,6 @@ def check_expectations(dataset: Table | View, frame: DataFrame) -> None:
         try:
             frame.select(expectation.column.cast("boolean")).schema  # noqa: B018
         except Exception as error:
-            message = f"expectation `{expectation.name}` of {dataset.name} ({expectation.text}): {first_line(error)}"
+            message = f"expectation `{expectation.name}` of {dataset.name} ({expectation.text}): {line_of(error)}"
             fix = "write a condition over the columns of the dataset"
             raise DeclarationError("EXPECTATION_NOT_VALID", message, dataset.location, fix) from error

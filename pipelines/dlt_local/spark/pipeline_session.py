@@ -16,6 +16,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 from dlt_local.names import parts, quote
 from dlt_local.spark import jvm
 
+OptionValue = bool | float | int | str | None
 ResolveName = Callable[[tuple[str, ...]], str | None]
 """The parts of a table's name -> the name, as SQL, by which the session has it; None if that is the same."""
 
@@ -29,12 +30,29 @@ _CTE = re.compile(r"\bCTE \[(.*?)\]")
 _RELATION = re.compile(r"UnresolvedRelation \[(.*?)\], \[")
 
 
+def own_class(value: OptionValue) -> OptionValue:
+    """An option's value with Kafka's classes under their own names: Databricks has them as `kafkashaded.org...`.
+
+    >>> own_class("kafkashaded.org.apache.kafka.common.security.plain.PlainLoginModule required;")
+    'org.apache.kafka.common.security.plain.PlainLoginModule required;'
+    """
+    return value.replace("kafkashaded.org.apache.", "org.apache.") if isinstance(value, str) else value
+
+
 class PipelineReader(DataFrameReader):
     """A batch reader that resolves the names of tables first."""
 
     def __init__(self, session: "PipelineSession") -> None:
         super().__init__(session)
         self._pipeline_session = session
+
+    def option(self, key: str, value: OptionValue) -> DataFrameReader:
+        """As Spark's."""
+        return super().option(key, own_class(value))
+
+    def options(self, **options: OptionValue) -> DataFrameReader:
+        """As Spark's."""
+        return super().options(**{key: own_class(value) for key, value in options.items()})
 
     def table(self, tableName: str) -> DataFrame:
         """As Spark's."""
@@ -48,6 +66,14 @@ class PipelineStreamReader(DataStreamReader):
         super().__init__(session)
         self._pipeline_session = session
 
+    def option(self, key: str, value: OptionValue) -> DataStreamReader:
+        """As Spark's."""
+        return super().option(key, own_class(value))
+
+    def options(self, **options: OptionValue) -> DataStreamReader:
+        """As Spark's."""
+        return super().options(**{key: own_class(value) for key, value in options.items()})
+
     def table(self, tableName: str) -> DataFrame:
         """As Spark's."""
         return super().table(self._pipeline_session.real_name(tableName))
@@ -57,6 +83,14 @@ class PipelineSession(SparkSession):
     """A session that resolves the names of tables first; without ``resolve_name``, as Spark does."""
 
     resolve_name: ResolveName | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._functions: dict[tuple[str, ...], str] = {}
+
+    def add_function(self, name: tuple[str, ...], temporary: str) -> None:
+        """Let queries call a temporary function by a name with a schema, or with a catalog and a schema."""
+        self._functions[tuple(part.lower() for part in name)] = temporary
 
     def real_name(self, name: str) -> str:
         """The name by which the session has the table that a source file calls ``name``."""
@@ -82,9 +116,10 @@ class PipelineSession(SparkSession):
         return super().sql(self.with_real_names(sqlQuery), *args, **kwargs)
 
     def with_real_names(self, text: str) -> str:
-        """A query with the names by which the session has its tables."""
+        """A query with the names by which the session has its tables and functions."""
         if self.resolve_name is None or _READS_NOTHING.match(text):
             return text
+        text = self.with_real_functions(text)
         try:
             plan = str(jvm.parsed_plan(self, text).treeString())
         except ParseException:
@@ -97,6 +132,18 @@ class PipelineSession(SparkSession):
             # Whatever the text looks like: who resolves names also learns what is read.
             self.resolve_name(name)
         return _NAME.sub(lambda match: self._real(match, relations), text)
+
+    def with_real_functions(self, text: str) -> str:
+        """SQL with the names by which the session has its functions."""
+        return _NAME.sub(self._real_function, text) if self._functions else text
+
+    def _real_function(self, match: "re.Match[str]") -> str:
+        if match["name"] is None or not match.string[match.end() :].lstrip().startswith("("):
+            return match[0]
+        called = tuple(part.lower() for part in parts(match["name"]))
+        # What a pipeline of this catalog leaves out of a name is the same in all of its functions.
+        found = [temporary for name, temporary in self._functions.items() if name[-len(called) :] == called]
+        return found[0] if len(found) == 1 else match[0]
 
     def _real(self, match: "re.Match[str]", relations: set[tuple[str, ...]]) -> str:
         found = match["name"]

@@ -23,9 +23,9 @@ from pyspark.sql import SparkSession
 
 from dlt_local.declarations.elements import Table
 from dlt_local.declarations.row_definition import DEFINITION, SAME, Parts, read_definition
+from dlt_local.declarations.spark_errors import line_of
 from dlt_local.delta import delta_log, tables
 from dlt_local.errors import DeclarationError
-from dlt_local.graph.query_errors import first_line
 from dlt_local.names import literal
 
 CONCERNED = "rows.concerned"
@@ -126,7 +126,7 @@ def _concerning(session: SparkSession, table: Table, path: Path, found: list[Edi
     try:
         row = stored.selectExpr(*each).head()
     except AnalysisException as error:
-        message = f"the table property `{CONCERNED}` of {table.name}, `{condition}`, fails: {first_line(error)}"
+        message = f"the table property `{CONCERNED}` of {table.name}, `{condition}`, fails: {line_of(error)}"
         fix = "write an SQL condition over the table's columns, with :part in place of a part's name"
         raise DeclarationError("ROW_DEFINITION_NOT_VALID", message, table.location, fix) from error
     assert row is not None

@@ -6,11 +6,23 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from cdc import names
+from cdc.debezium.positions.db2 import Db2Position
+from cdc.debezium.positions.mariadb import MariaDbPosition
+from cdc.debezium.positions.mongodb import MongoDbPosition
+from cdc.debezium.positions.mysql import MySqlPosition
 from cdc.debezium.positions.position import Position
+from cdc.debezium.positions.postgresql import PostgreSqlPosition
 from cdc.debezium.positions.sqlserver import SqlServerPosition
 from cdc.spec.model import ConnectorSpec, TableSpec
 
-POSITIONS: Mapping[str, type[Position]] = {"sqlserver": SqlServerPosition}
+POSITIONS: Mapping[str, type[Position]] = {
+    "sqlserver": SqlServerPosition,
+    "postgresql": PostgreSqlPosition,
+    "mysql": MySqlPosition,
+    "mariadb": MariaDbPosition,
+    "mongodb": MongoDbPosition,
+    "db2": Db2Position,
+}
 """Connector kind -> its positions; the only place that knows which kinds there are."""
 
 

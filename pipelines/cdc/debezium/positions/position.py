@@ -54,6 +54,9 @@ class Position(ABC):
     """Changes of one key and transaction that arrive in another order than the log's."""
     backwards: ClassVar[Finding]
     """Changes of an earlier transaction than one that has arrived before."""
+    log_is_exact: ClassVar[bool] = False
+    """True if the log orders the changes of a transaction as the server made them, so that the connector's count of
+    them is not needed."""
 
     @abstractmethod
     def log_values(self, source: Column) -> Mapping[str, Column]:
@@ -96,8 +99,9 @@ class Position(ABC):
         without a count has 0 there, so the log's order decides: the type of the sequence is the same for all records.
         """
         within = {
-            "auto": (names.TOTAL_ORDER, *self.change),
+            "auto": (*((names.TOTAL_ORDER,) if self._reads_count else ()), *self.change),
             "lsn": self.change,
+            "log": self.change,
             "total_order": (names.TOTAL_ORDER,),
             "arrival": (names.OFFSET,),
         }
@@ -136,7 +140,8 @@ class Position(ABC):
 
     @property
     def _reads_count(self) -> bool:
-        return self.connector.within_transaction in ("auto", "total_order")
+        within = self.connector.within_transaction
+        return within == "total_order" or (within == "auto" and not self.log_is_exact)
 
     def _transaction_order(self, count: Column, source: Column) -> Column:
         counted = transaction_order(count, source)

@@ -25,6 +25,11 @@ class Conversion:
     again each time."""
     is_total: bool = False
     """True if every text has a value."""
+    placeholders: Callable[[str], tuple[str, ...]] | None = None
+    """From the connector's placeholder to the texts that stand for it in a column of this type; None: the placeholder
+    itself, of a binary column its bytes as the connector writes bytes."""
+    nulls: tuple[str, ...] = ()
+    """Texts that stand for null."""
 
     def whole(self, text: Column) -> Column:
         """Both steps in one.
@@ -33,6 +38,17 @@ class Conversion:
         5
         """
         return self.convert(self.measure(text) if self.measure else text)
+
+
+def bound(value: Column, use: Callable[[Column], Column]) -> Column:
+    """``use(value)``, with the value as a variable: an expression written out wherever it is used would grow with it.
+
+    For values inside an array and for steps within one; a conversion's own first step is ``measure``.
+
+    >>> evaluate(bound(F.lit(2) + 1, lambda number: number * number))
+    9
+    """
+    return F.get(F.transform(F.array(value), use), F.lit(0))
 
 
 ConversionOf = Callable[[ColumnSpec, ConnectorSpec], Conversion]

@@ -40,13 +40,16 @@ def date(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     return Conversion("days since 1970-01-01", "date", _date_of_days)
 
 
-def time(digits: int, connector: ConnectorSpec) -> Conversion:
-    """A time of day as text HH:MM:SS.fffffff with so many fractional digits: exact, and sorts as times do."""
+def time(digits: int, connector: ConnectorSpec, *, with_midnight: bool = False) -> Conversion:
+    """A time of day as text HH:MM:SS.fffffff with so many fractional digits: exact, and sorts as times do.
+
+    With the midnight that ends a day, 24:00:00 is a time too.
+    """
     unit = _time_unit(digits, connector)
     if unit == _ISO:
         return Conversion("ISO 8601 text", "string", lambda text: _time_of_text(text, digits))
     wire = f"{_UNITS[unit]} since midnight"
-    return Conversion(wire, "string", lambda count: _time_of_day(count, unit, digits), measure=_count)
+    return Conversion(wire, "string", lambda count: _time_of_day(count, unit, digits, with_midnight), measure=_count)
 
 
 def timestamp(column: ColumnSpec, digits: int, connector: ConnectorSpec) -> Conversion:
@@ -69,7 +72,25 @@ def timestamp(column: ColumnSpec, digits: int, connector: ConnectorSpec) -> Conv
 
 def timestamp_with_offset(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
     """A date and time with an offset, as the instant that it names: timestamp."""
-    return Conversion("ISO 8601 text with offset", "timestamp", _instant_of_text)
+    return Conversion("ISO 8601 text with offset", "timestamp", instant_of_text)
+
+
+def instant(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
+    """An instant as ISO 8601 text in UTC, from year 1 to 9999: timestamp."""
+    # Year 0 is a year before year 1, and Spark would read it.
+    return Conversion(
+        "ISO 8601 text in UTC", "timestamp", lambda text: F.when(~text.startswith("0000"), instant_of_text(text))
+    )
+
+
+def time_in_utc(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:
+    """A time of day with an offset, as the connector turns it to UTC: text HH:MM:SS.ffffffZ."""
+    digits = 6 if column.type.precision is None else column.type.precision
+    return Conversion(
+        "ISO 8601 text in UTC",
+        "string",
+        lambda text: F.when(text.endswith("Z"), F.concat(_time_of_text(text, digits), F.lit("Z"))),
+    )
 
 
 def offset_of_text(text: Column) -> Column:
@@ -155,7 +176,12 @@ def _micros_of_text(text: Column) -> Column:
     return F.when(is_timestamp, F.unix_micros(text.try_cast("timestamp")))
 
 
-def _instant_of_text(text: Column) -> Column:
+def instant_of_text(text: Column) -> Column:
+    """The instant of an ISO 8601 text with an offset or Z; null for any other text.
+
+    >>> evaluate(instant_of_text(F.lit("1970-01-01T00:00:05Z")).cast("bigint"))
+    5
+    """
     # Without an offset the session's time zone would decide the instant.
     is_instant = text.rlike(r"^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$")
     return F.when(is_instant, text.try_cast("timestamp"))
@@ -167,14 +193,15 @@ def _date_of_days(text: Column) -> Column:
 
 
 def _date_of_text(text: Column) -> Column:
-    return F.when(text.rlike(r"^\d{4}-\d\d-\d\dZ?$"), F.substring(text, 1, 10).try_cast("date"))
+    # Year 0 is before year 1, and Spark would read it.
+    return F.when(text.rlike(r"^(?!0000)\d{4}-\d\d-\d\dZ?$"), F.substring(text, 1, 10).try_cast("date"))
 
 
-def _time_of_day(count: Column, unit: int, digits: int) -> Column:
+def _time_of_day(count: Column, unit: int, digits: int, with_midnight: bool) -> Column:
     seconds, fraction = _divided(count, 10**unit), count % 10**unit
     clock = F.concat_ws(":", _two(_divided(seconds, 3600)), _two(_divided(seconds, 60) % 60), _two(seconds % 60))
     whole = _with_fraction(clock, F.lpad(fraction.cast("string"), unit, "0"), digits)
-    return within(count, 0, 86_400 * 10**unit - 1, whole)
+    return within(count, 0, 86_400 * 10**unit - (0 if with_midnight else 1), whole)
 
 
 def _time_of_text(text: Column, digits: int) -> Column:

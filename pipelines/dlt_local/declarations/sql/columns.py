@@ -1,13 +1,15 @@
 """The list in parentheses after a table's or view's name: columns, constraints and expectations."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dlt_local.declarations.elements import Action, Expectation
 from dlt_local.declarations.sql.reader import Reader
-from dlt_local.declarations.sql.tokens import split
+from dlt_local.declarations.sql.relations import qualifiers
+from dlt_local.declarations.sql.tokens import Token, split, statements
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,17 @@ class ColumnList:
     names: tuple[tuple[str, str | None], ...] = ()
     """Columns without a type: the new names of the query's columns, in order, each with its comment."""
     expectations: tuple[Expectation, ...] = ()
+
+    def of_query(self, tokens: Sequence[Token], first: int, end: int) -> "ColumnList":
+        """The same for a dataset with this query: Databricks takes `f.city` for a column of the dataset too.
+
+        It does where ``f`` is what the query calls the table that the column comes from.
+        """
+        if not self.expectations:
+            return self
+        names = qualifiers(tokens, first, end)
+        plain = tuple(replace(e, condition=_without(names, str(e.condition))) for e in self.expectations)
+        return replace(self, expectations=plain)
 
     def renamed(self, frame: DataFrame) -> DataFrame:
         """The frame with its columns renamed and commented as listed."""
@@ -58,6 +71,18 @@ def column_list(reader: Reader) -> ColumnList:
         raise reader.fault(message, "give a type to all of them, or to none")
     schema = ", ".join([*typed, *constraints]) if typed else None
     return ColumnList(schema, tuple(names), tuple(expectations))
+
+
+def _without(qualifiers: frozenset[str], condition: str) -> str:
+    """A condition without those qualifiers of columns."""
+    [statement] = statements(condition)
+    tokens, left_out = statement.tokens, dict[int, str]()
+    for at in range(len(tokens) - 2):
+        starts = at == 0 or tokens[at - 1].text != "."
+        is_column = tokens[at + 2].kind in ("word", "name") and not (tokens[at + 3 :] and tokens[at + 3].text == "(")
+        if starts and is_column and tokens[at + 1].text == "." and tokens[at].value.lower() in qualifiers:
+            left_out |= {at: "", at + 1: ""}
+    return statement.text(0, len(tokens), left_out)
 
 
 def _without_type(item: Reader, end: int) -> tuple[str, str | None] | None:

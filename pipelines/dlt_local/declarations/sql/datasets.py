@@ -50,6 +50,7 @@ def _table(reader: Reader, modifiers: set[str], settings: Mapping[str, str]) -> 
     options = replace(_table_clauses(reader), schema=columns.schema, spark_conf=settings, private=private)
     if reader.accept("AS"):
         kind: TableKind = "streaming table" if streaming else "materialized view"
+        columns = columns.of_query(reader.tokens, reader.at, len(reader.tokens))
         declared = attach(query(reader, columns), columns.expectations)
         declare_table(kind, declared, name, options)
     elif streaming:
@@ -123,6 +124,7 @@ def _view(reader: Reader, settings: Mapping[str, str]) -> None:
             raise reader.fault(f"{reader.next_text()} is not a clause of a view")
     if not reader.accept("AS"):
         raise reader.fault(f"view {name} has no query", "write it after AS")
+    columns = columns.of_query(reader.tokens, reader.at, len(reader.tokens))
     declared = attach(query(reader, columns), columns.expectations)
     if columns.schema is not None:
         raise reader.fault(f"the columns of view {name} have types", "cast them in the query")

@@ -11,6 +11,12 @@ _AFTER_FROM = (
     *("SELECT", "WHERE", "GROUP", "HAVING", "QUALIFY", "WINDOW", "ORDER", "SORT", "DISTRIBUTE"),
     *("CLUSTER", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "MINUS", "VIEW", "PIVOT", "UNPIVOT"),
 )
+_AFTER_RELATION = (
+    *_AFTER_FROM,
+    *("AS", "ON", "USING", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "SEMI", "ANTI", "NATURAL", "LATERAL"),
+    *("TABLESAMPLE", "FOR", "TIMESTAMP", "VERSION", "FROM", "AND", "OR", "IN", "IS", "BETWEEN", "WATERMARK", "WITH"),
+)
+"""Words that are no alias."""
 # Functions whose arguments have a FROM: extract(year FROM at).
 _WITH_FROM = ("EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "OVERLAY")
 
@@ -56,6 +62,23 @@ def relations(tokens: Sequence[Token], first: int, end: int) -> list[Relation]:
         return each.end == each.first + 1 and bool(bodies) and (is_recursive or not is_inside)
 
     return [each for each in _all_relations(tokens, first, end) if not is_own(each)]
+
+
+def qualifiers(tokens: Sequence[Token], first: int, end: int) -> frozenset[str]:
+    """The names, in lower case, by which a query may qualify columns: aliases, and the tables' own names.
+
+    >>> from dlt_local.declarations.sql.tokens import statements
+    >>> [query] = statements("SELECT f.a, s.b FROM raw.sales AS s JOIN franchises f ON s.i = f.i JOIN (SELECT 1) x")
+    >>> sorted(qualifiers(query.tokens, 0, len(query.tokens)))
+    ['f', 'franchises', 's', 'sales', 'x']
+    """
+    found = {tokens[each.end - 1].value for each in _all_relations(tokens, first, end) if not each.is_function}
+    for at in range(first + 1, end):
+        before = at - 2 if tokens[at - 1].is_word("AS") else at - 1
+        follows_relation = tokens[before].text == ")" or tokens[before].value in found
+        if follows_relation and tokens[at].kind in ("word", "name") and not tokens[at].is_word(*_AFTER_RELATION):
+            found.add(tokens[at].value)
+    return frozenset(name.lower() for name in found)
 
 
 def _with_names(tokens: Sequence[Token], first: int, end: int) -> dict[str, list[tuple[int, int]]]:

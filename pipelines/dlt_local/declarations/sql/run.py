@@ -72,6 +72,8 @@ def _declare(reader: Reader, settings: Mapping[str, str]) -> None:
             create_flow(reader)
         elif _accepts_function(reader):
             create_function(reader)
+        elif any(reader.accept(word) for word in ("SCHEMA", "DATABASE", "CATALOG")):
+            current().notice("`CREATE SCHEMA` and `CREATE CATALOG` have no effect locally: they are made as needed")
         else:
             create_dataset(reader, settings)
     else:

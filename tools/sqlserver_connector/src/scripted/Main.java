@@ -2,6 +2,7 @@ package scripted;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import connect.RecordWriter;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,7 +47,7 @@ public final class Main {
             properties.put(property[0], property[1]);
         }
         int status = 0;
-        try (RecordWriter writer = new RecordWriter(Path.of(arguments[1]), converterSettings(properties))) {
+        try (RecordWriter writer = new RecordWriter(Files.newBufferedWriter(Path.of(arguments[1])), converterSettings(properties))) {
             new Main(writer, properties, Files.createTempDirectory(Path.of(arguments[1]).getParent(), "connector"))
                     .play(steps);
         } catch (Exception e) {

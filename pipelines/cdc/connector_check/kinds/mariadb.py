@@ -1,0 +1,16 @@
+"""Settings of the MariaDB connector."""
+
+from cdc.connector_check.kinds import binlog
+from cdc.connector_check.kinds.rules import Rules
+
+RULES = Rules(
+    kind="mariadb",
+    position=binlog.POSITION,
+    modes=binlog.MODES,
+    spec_fields=binlog.SPEC_FIELDS,
+    own=binlog.own,
+    topics=lambda _: "topics may not be named <prefix>.<database>.<table>.",
+    pattern=binlog.pattern,
+    defaults=binlog.DEFAULTS,
+    counts=False,
+)

@@ -1,0 +1,105 @@
+"""Random histories through the real Db2 connector over a scripted server: restarts, kills, changed keys.
+
+Gold has the server's own rows at the end, and history every version that its statements made.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.support.cdc_pipeline import CdcPipeline
+from tools.captures import Record
+from tools.db2_connector.captures import HISTORIES
+
+SEEDS = range(20)
+TABLE = """
+table: SALES.T{seed}
+key: [ID]
+columns: {{ID: integer not null, NAME: varchar(20), TOTAL: "decimal(9,2)"}}
+"""
+Version = tuple[int, str | None, str | None]
+_SHOWN = ("ID", "NAME", "cast(TOTAL AS string)")
+
+
+def test_some_histories(tmp_path: Path, spark: SparkSession) -> None:
+    check(tmp_path, spark, SEEDS[:3])
+
+
+@pytest.mark.long
+def test_all_histories(tmp_path: Path, spark: SparkSession) -> None:
+    check(tmp_path, spark, SEEDS)
+
+
+def check(folder: Path, spark: SparkSession, seeds: Sequence[int]) -> None:
+    """One pipeline over the tables of these seeds, in two updates: the second begins in mid-history."""
+    tables = {f"tables/shop/t{seed}.yml": TABLE.format(seed=seed) for seed in seeds}
+    pipeline = CdcPipeline(folder, spark, {"connectors/shop.yml": "{topic_prefix: db2, kind: auto}", **tables})
+    captured = {seed: list(records(seed)) for seed in seeds}
+    for part in (0, 1):
+        for each in captured.values():
+            half = len(each) // 2
+            pipeline.deliver(each[half:] if part else each[:half])
+        pipeline.update()
+    for seed in seeds:
+        history: Mapping[str, Any] = json.loads(gzip.decompress((HISTORIES / f"{seed}.rows.json.gz").read_bytes()))
+        rows = sorted(map(version, history["rows"]))
+        assert pipeline.rows(f"gold.t{seed}", *_SHOWN) == sorted(rows, key=repr), f"rows of seed {seed}"
+        found = pipeline.rows(f"gold.t{seed}_history", *_SHOWN, "version", "is_current")
+        assert pipeline.rows(f"silver.t{seed}_rejects", "reason") == []
+        by_key: dict[int, list[tuple[Version, bool]]] = {}
+        for *row, _number, is_current in sorted(found, key=lambda each: each[3]):
+            by_key.setdefault(row[0], []).append(((row[0], row[1], row[2]), is_current))
+        assert by_key == dict(versions(history)), f"versions of seed {seed}"
+
+
+def records(seed: int) -> Iterator[Record]:
+    """The records of a history in the order of emission."""
+    with gzip.open(HISTORIES / f"{seed}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from map(Record.from_line, lines)
+
+
+def version(row: Mapping[str, Any]) -> Version:
+    """A row as gold shows it."""
+    return row["ID"], row["NAME"], row["TOTAL"]
+
+
+def versions(history: Mapping[str, Any]) -> Iterator[tuple[int, list[tuple[Version, bool]]]]:
+    """Key -> its versions in order, each with whether it is the current one."""
+    made: dict[int, list[Version | None]] = {}
+
+    def put(key: int, row: Version | None) -> None:
+        # A statement that changes nothing makes no version.
+        if not made.setdefault(key, []) or made[key][-1] != row:
+            made[key].append(row)
+
+    rows = {row["ID"]: dict(row) for row in history["loaded"]}
+    for row in rows.values():
+        put(row["ID"], version(row))
+    for transaction in history["transactions"]:
+        last_deleted = None
+        for op, _, row in transaction:
+            deleted = None
+            if op == "i":
+                rows[row["ID"]] = dict(row)
+                if last_deleted == row["ID"]:
+                    # A delete with an insert of its key after it is an update for the connector.
+                    made[row["ID"]].pop()
+                put(row["ID"], version(row))
+            elif op == "d":
+                del rows[row["ID"]]
+                put(row["ID"], None)
+                deleted = row["ID"]
+            else:
+                old = row.get("old", row)["ID"]
+                rows[row["ID"]] = rows.pop(old) | {name: value for name, value in row.items() if name != "old"}
+                if old != row["ID"]:
+                    put(old, None)
+                put(row["ID"], version(rows[row["ID"]]))
+            last_deleted = deleted
+    for key, each in made.items():
+        kept = [row for row in each if row is not None]
+        yield key, [(row, row is kept[-1] and each[-1] is not None) for row in kept]
