@@ -310,3 +310,10 @@ gold.orders_history anew
         from bronze.orders: 1,200 records since 2026-03-01 12:00
 """,
     )
+
+
+def test_a_filter_is_no_edit_until_versions_are_built(tmp_path: Path) -> None:
+    filtered = one_table(tmp_path / "filtered", SPEC + "    filter: total > 1\n")
+    changes: definition.Parts = json.loads(definition.of_changes(filtered)[definition.PROPERTY])
+    assert plan(filtered, changes).effect is Effect.NONE
+    assert plan(filtered, None, changes).effect is Effect.NEW

@@ -75,6 +75,9 @@ def with_edits(table: TableSpec, edits: Sequence[Edit], otherwise: Effect) -> Ta
 
 
 def _edits(table: TableSpec, before: Parts, after: Parts) -> Iterator[Edit]:
+    if KEY not in before:
+        # No versions were built yet: what they depend on is not an edit.
+        before = {**definition.definition_of_versions(table), **before}
     for part in (NOT_NULL, IN_EVERY_RECORD):
         yield from _restrictions(part, _list(before, part), _list(after, part), before)
     of_table = (KEY, definition.keeps(table), TRACKED, ORDER)
