@@ -48,6 +48,30 @@ def many(count: int) -> str:
     """
 
 
+def test_an_append_of_new_rows_has_delta_compute_no_state_of_its_table(spark: SparkSession, tmp_path: Path) -> None:
+    source = f"""
+        import dlt
+
+        @dlt.table
+        def raw():
+            return {ROWS}
+
+        @dlt.table
+        def copy():
+            return spark.readStream.table("raw")
+    """
+    small = SmallPipeline(tmp_path, spark, source)
+    used = []
+    for number in range(4):
+        small.drop({"id": number, "name": "a"})
+        before = jobs(spark)
+        small.pipeline.run()
+        used.append(jobs(spark) - before)
+    # One job writes each table's rows, and none reads its log.
+    assert used[2:] == [2, 2]
+    assert small.pipeline.table("copy").count() == 4
+
+
 def test_an_idle_flow_starts_no_spark_job_and_is_logged_as_idle(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, many(1))
     small.drop({"id": 1, "name": "a"})

@@ -17,7 +17,7 @@ from dlt_local.auto_cdc.comparison import comparable
 from dlt_local.auto_cdc.names import ACTION, COMPARE, IS_NEW, KEY, REMOVE, ROW, START, scratch
 from dlt_local.auto_cdc.reconciled import RowChanges, target_columns
 from dlt_local.auto_cdc.target import Target
-from dlt_local.delta import delta_log
+from dlt_local.delta import appending, delta_log
 from dlt_local.delta.transaction import TransactionId
 from dlt_local.names import START_AT, quote
 from dlt_local.spark.conf_overrides import overridden
@@ -43,12 +43,7 @@ class Written:
 def append(changes: RowChanges, target: Target, batch: TransactionId) -> Written:
     """Add rows that are all new, once per batch however often it is retried."""
     rows = changes.rows.select(*_named(target_columns(target.args)))
-    before = delta_log.version(target.path)
-    rows.write.format("delta").mode("append").options(**batch.options).save(str(target.path))
-    after = delta_log.version(target.path)
-    if after is None or after == before:
-        return Written()
-    return Written(delta_log.operation_metrics(target.path, after).get("numOutputRows", 0))
+    return Written(appending.append(rows, target.path, batch) or 0)
 
 
 def merge(changes: RowChanges, target: Target) -> Written:

@@ -1,7 +1,7 @@
 """Identity of a write that Delta commits at most once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -12,6 +12,8 @@ class TransactionId:
     """The streaming query, or the flow where there is none; a new one after each full refresh."""
     version: int
     """The microbatch, or the snapshot, counted from 0."""
+    is_new: bool = field(default=False, compare=False)
+    """True if no earlier attempt can have committed it: to look for one takes Delta three Spark jobs."""
 
     @property
     def options(self) -> Mapping[str, str]:

@@ -73,7 +73,7 @@ class Checkpoint:
             FlowError: CHECKPOINT_DAMAGED.
         """
         batch = written.get(self._query_id_if_intact() or "", -1)
-        planned = self._last("offsets")
+        planned = self.last_planned
         if planned < batch:
             what = f"which is an older copy: it has planned batches up to {planned}, and batch {batch} is in the table"
             raise self._error("CHECKPOINT_DAMAGED", what)
@@ -82,6 +82,11 @@ class Checkpoint:
     def has_commits(self) -> bool:
         """True if a batch of the stream has been written in full."""
         return self._last("commits") >= 0
+
+    @property
+    def last_planned(self) -> int:
+        """The last batch that an update has begun; -1 before the first."""
+        return self._last("offsets")
 
     def tables_read(self) -> set[str]:
         """The ids of the Delta tables that the stream has read."""

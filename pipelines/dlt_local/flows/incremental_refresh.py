@@ -10,10 +10,10 @@ from pyspark.sql import functions as F
 
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import delta_log, tables
+from dlt_local.delta.commits import latest_commit_rows
 from dlt_local.delta.tables import CHANGE_FEED
 from dlt_local.delta.wider_types import widens
 from dlt_local.flows import expectations
-from dlt_local.flows.commits import latest_commit_rows
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.idleness import fingerprint
 from dlt_local.flows.last_update import LastUpdate

@@ -5,8 +5,8 @@ from pyspark.sql import DataFrame
 from dlt_local import failpoints
 from dlt_local.declarations.elements import QueryFlow, Table
 from dlt_local.delta import tables
+from dlt_local.delta.commits import latest_commit_rows
 from dlt_local.flows import expectations, incremental_refresh
-from dlt_local.flows.commits import latest_commit_rows
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.flows.queries import declared_conf, evaluate

@@ -82,6 +82,8 @@ class _Handler:
         self.error: Exception | None = None
         self._run = run
         self._write = write
+        # Before the query starts: what was begun earlier may have been committed by an update that was killed.
+        self._planned = run.checkpoint.last_planned
 
     def handle(self, batch: DataFrame, batch_id: int) -> None:
         try:
@@ -99,6 +101,7 @@ class _Handler:
             # The stream has a session of its own, which ends with it. Its state has the partitions that it began with.
             batch.sparkSession.conf.set(key, value)
         with registration(update.registry), found_in_this_thread(update.session):
-            metrics = self._write(batch, TransactionId(self._run.checkpoint.query_id(), batch_id))
+            is_new = batch_id > self._planned
+            metrics = self._write(batch, TransactionId(self._run.checkpoint.query_id(), batch_id, is_new))
         self.metrics += metrics + FlowMetrics(batches=1)
         self._run.report(self.metrics)

@@ -234,6 +234,29 @@ def forget_delta_log(session: SparkSession, path: Path) -> None:
     )
 
 
+def append_to_delta(rows: DataFrame, path: Path, application: str, version: int) -> None:
+    """Append to the Delta table at ``path`` what no transaction of this application and version has appended.
+
+    What a writer with the options txnAppId and txnVersion does, without a look for the transaction in the table, which
+    has Delta compute the table's whole state.
+    """
+    jvm, session = _jvm(rows.sparkSession), rows.sparkSession._jsparkSession
+    delta, none = jvm.org.apache.spark.sql.delta, jvm.scala.Option.empty()
+    mode, no_columns = jvm.org.apache.spark.sql.SaveMode.Append, jvm.PythonUtils.toSeq([])
+    options = delta.DeltaOptions(jvm.PythonUtils.toScalaMap({"mergeSchema": "true"}), session.sessionState().conf())
+    log = delta.DeltaLog.forTable(session, _hadoop_path(rows.sparkSession, path))
+    transaction = log.startTransaction()
+    write = delta.commands.WriteIntoDelta(
+        log, mode, options, no_columns, jvm.PythonUtils.toScalaMap({}), rows._jdf, none, none, False
+    )
+    written = write.write(transaction, session, none, False)
+    mark = delta.actions.SetTransaction(application, version, jvm.scala.Option.apply(log.clock().getTimeMillis()))
+    operation = getattr(delta, "DeltaOperations$Write")(
+        mode, jvm.scala.Option.apply(no_columns), none, none, none, none, jvm.scala.Option.apply(True), none, none
+    )
+    transaction.commit(written.appended(mark), operation)
+
+
 def _hadoop_path(session: SparkSession, path: Path) -> Any:
     return _jvm(session).org.apache.hadoop.fs.Path(str(path))
 
