@@ -10,6 +10,7 @@ from collections import Counter
 POINTS = (
     "reset.begun",
     "table.created",
+    "batch.begun",
     "append.before",
     "append.after",
     "view.before",
@@ -17,6 +18,7 @@ POINTS = (
     "cdc.before",
     "cdc.between",
     "cdc.after",
+    "batch.written",
     "progress.before",
     "progress.after",
     "rebuild.built",

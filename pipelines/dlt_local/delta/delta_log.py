@@ -7,11 +7,13 @@ the table's metadata and totals as of it. A function whose answer is in the chec
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from pyspark.sql.types import StructType
 
@@ -229,6 +231,45 @@ def files_added(table: Path, since: int) -> tuple[str, ...] | None:
             if add.get("dataChange"):
                 added.append(add["path"])
     return tuple(added)
+
+
+def plain_additions(table: Path, since: int, until: int) -> tuple[str, ...] | None:
+    """The files with the rows that some commits added; None if they did more than add whole files of rows.
+
+    Args:
+        table: the table.
+        since: the first commit.
+        until: the last one.
+
+    Returns:
+        Paths relative to the table; None if a commit is missing, has removed rows or changed the table's metadata.
+    """
+    added: list[str] = []
+    for commit in range(since, until + 1):
+        if not _log_file(table, commit).exists():
+            return None
+        for action in actions(table, commit):
+            add, remove = action.get("add", {}), action.get("remove", {})
+            if remove.get("dataChange") or action.keys() & {"metaData", "protocol", "cdc"}:
+                return None
+            if add.get("dataChange"):
+                if not _is_whole_file(add):
+                    return None
+                added.append(unquote(add["path"]))
+    return tuple(added)
+
+
+def listed_files(table: Path, at: int) -> tuple[str, ...] | None:
+    """The table's data files as of a version, relative to it; None if its checksum does not list whole files."""
+    files = _checksum(table, at).get("allFiles")
+    if files is None or not all(map(_is_whole_file, files)):
+        return None
+    return tuple(unquote(file["path"]) for file in files)
+
+
+def _is_whole_file(add: Mapping[str, Any]) -> bool:
+    """True for a file of the table's own folder, none of whose rows are deleted."""
+    return not add.get("deletionVector") and ":" not in add["path"] and not add["path"].startswith("/")
 
 
 def live_files(table: Path) -> tuple[str, ...] | None:

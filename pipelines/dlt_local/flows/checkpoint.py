@@ -88,6 +88,11 @@ class Checkpoint:
         """The last batch that an update has begun; -1 before the first."""
         return self._last("offsets")
 
+    @property
+    def last_committed(self) -> int:
+        """The last batch that has been written in full; -1 before the first."""
+        return self._last("commits")
+
     def tables_read(self) -> set[str]:
         """The ids of the Delta tables that the stream has read."""
         try:

@@ -9,9 +9,11 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from dlt_local.declarations.registry import registration
 from dlt_local.delta import delta_log
 from dlt_local.delta.transaction import TransactionId
+from dlt_local.flows import table_batch
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics, UpdateStopped
 from dlt_local.flows.queries import declared_conf
+from dlt_local.flows.table_batch import TableBatch
 from dlt_local.spark import jvm
 from dlt_local.spark.session_lookup import found_in_this_thread
 from dlt_local.spark.tuning import settings_for
@@ -32,9 +34,16 @@ def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> 
         UpdateStopped: the user asked for it between two microbatches.
     """
     handler = _Handler(run, write)
+    with declared_conf(run):
+        frame = source()
+        batch = table_batch.next_batch(run.checkpoint, frame) if _may_batch(run) else None
+    if batch is not None:
+        if isinstance(batch, TableBatch):
+            handler.handle_table(batch)
+        return handler.metrics
     callback = Callback(handler.handle)
     mode = "complete" if run.flow.is_rewritten else "append"
-    query = start(run, lambda: source().writeStream.outputMode(mode).foreachBatch(callback))
+    query = start(run, lambda: frame.writeStream.outputMode(mode).foreachBatch(callback))
     try:
         query.awaitTermination()
     except Exception:
@@ -45,6 +54,10 @@ def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> 
     finally:
         callback.release()
     return handler.metrics
+
+
+def _may_batch(run: FlowRun) -> bool:
+    return not run.flow.is_rewritten and run.update.session.conf.get(table_batch.SETTING, "true") != "false"
 
 
 def start(run: FlowRun, writer: Callable[[], DataStreamWriter]) -> StreamingQuery:
@@ -91,6 +104,14 @@ class _Handler:
         except Exception as error:
             self.error = error
             raise
+
+    def handle_table(self, batch: TableBatch) -> None:
+        """Handle a batch that no streaming query runs."""
+        if self._run.update.should_stop():
+            raise UpdateStopped(self.metrics)
+        batch.begin()
+        self._handle(batch.rows, batch.number)
+        batch.end()
 
     def _handle(self, batch: DataFrame, batch_id: int) -> None:
         update, changes = self._run.update, self._run.flow.changes

@@ -3,13 +3,17 @@
 Classic Spark only. A plan is a JVM object of type `Any`; walk it with `elements` and its own methods.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql.types import StructType
 
 S = TypeVar("S", bound=SparkSession)
 
@@ -118,6 +122,64 @@ def _with_relations(session: SparkSession, plan: Any, plans: Mapping[str, Any]) 
     return plan.withNewChildren(
         _jvm(session).PythonUtils.toSeq([_with_relations(session, child, plans) for child in children])
     )
+
+
+_STATELESS = {"Project", "Filter", "SubqueryAlias", "Generate", "View", "StreamingRelation"}
+
+
+@dataclass(frozen=True)
+class StreamedTable:
+    """The Delta table that a streaming query reads."""
+
+    path: str
+    schema_json: str
+    """Its columns as the query reads them."""
+    output: Any
+    """Those as attributes of the plan."""
+
+
+def streamed_table(frame: DataFrame) -> StreamedTable | None:
+    """The table that a query streams; None if it reads anything else, keeps state, or asks what time it is.
+
+    The time of a batch is the same for all jobs that compute its rows only in a streaming query.
+    """
+    plan = analyzed_plan(frame)
+    patterns = _jvm(frame.sparkSession).org.apache.spark.sql.catalyst.trees.TreePattern
+    if any(plan.containsPattern(pattern) for pattern in (patterns.CURRENT_LIKE(), patterns.PLAN_EXPRESSION())):
+        return None
+    operators = list(_with_children(plan))
+    if any(operator.nodeName() not in _STATELESS for operator in operators):
+        return None
+    relations = [operator for operator in operators if operator.nodeName() == "StreamingRelation"]
+    if len(relations) != 1 or relations[0].sourceName() != "delta":
+        return None
+    options = entries(relations[0].dataSource().options())
+    # Commits that `skipChangeCommits` skips remove rows.
+    if options.keys() - {"skipChangeCommits"} != {"path"}:
+        return None
+    path = urlsplit(options["path"]).path if options["path"].startswith("file:") else options["path"]
+    return StreamedTable(unquote(path), str(relations[0].schema().json()), relations[0].output())
+
+
+def with_files(frame: DataFrame, table: StreamedTable, files: list[str]) -> DataFrame:
+    """The rows that a streaming query makes of some Parquet files of its table, in a copy of its session."""
+    session = cloned(frame.sparkSession)
+    reader = session.read.option("__globPaths__", "false").schema(StructType.fromJson(json.loads(table.schema_json)))
+    relation = analyzed_plan(reader.parquet(*files))
+    # The attributes are those that the query's expressions name.
+    rows = relation.copy(
+        relation.relation(), table.output, relation.catalogTable(), relation.isStreaming(), relation.stream()
+    )
+    plan = _with_leaf(session, analyzed_plan(frame), rows)
+    dataset = _jvm(session).org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)
+    return DataFrame(dataset, session)
+
+
+def _with_leaf(session: SparkSession, plan: Any, leaf: Any) -> Any:
+    children = elements(plan.children())
+    if not children:
+        return leaf
+    return plan.withNewChildren(_jvm(session).PythonUtils.toSeq([_with_leaf(session, each, leaf) for each in children]))
 
 
 def analyzed_plan(frame: DataFrame) -> Any:

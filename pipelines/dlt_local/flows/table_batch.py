@@ -1,0 +1,134 @@
+"""What is new in a table since a stream's last batch, as a batch without a streaming query.
+
+A streaming query over a Delta table costs the same for ten rows as for thousands: a thread, a session, the source's
+look at the log, several files written and synced. A stream that keeps no state needs none of that. It reads the files
+that the table's commits have added, and notes them in the checkpoint in Spark's own form, so that a streaming query can
+go on from there: after a kill, when rows were removed, when the query changes.
+"""
+
+import json
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from dlt_local import failpoints
+from dlt_local.delta import delta_log
+from dlt_local.flows.checkpoint import Checkpoint
+from dlt_local.spark import jvm
+
+SETTING = "dlt_local.table_batches"
+"""Configuration of a pipeline: ``false`` has every stream run as a streaming query."""
+_MOST_FILES = 1000
+"""More are read in several batches: Delta's default of `maxFilesPerTrigger`."""
+_BATCHES_KEPT = 100
+"""As Spark's default of `spark.sql.streaming.minBatchesToRetain`."""
+_FORM = "v1"
+_AT_START = -1
+"""Index of an offset that has none of its version's files."""
+
+
+@dataclass(frozen=True)
+class TableBatch:
+    """The next batch of a stream over one Delta table."""
+
+    checkpoint: Checkpoint
+    number: int
+    rows: DataFrame
+    """The query's rows of the new files, in a session of its own; None of the files has been read yet."""
+    _end: dict[str, Any]
+
+    def begin(self) -> None:
+        """Note in the checkpoint what the batch reads."""
+        folder = self.checkpoint.folder
+        metadata = folder / "metadata"
+        if not metadata.exists():
+            _write(metadata, json.dumps({"id": str(uuid.uuid4())}))
+        noted = {"batchWatermarkMs": 0, "batchTimestampMs": int(time.time() * 1000), "conf": {}}
+        _write(folder / "offsets" / str(self.number), "\n".join([_FORM, json.dumps(noted), json.dumps(self._end)]))
+        failpoints.reach("batch.begun")
+
+    def end(self) -> None:
+        """Note in the checkpoint that the batch is written, and forget those of long ago."""
+        failpoints.reach("batch.written")
+        folder = self.checkpoint.folder
+        _write(folder / "commits" / str(self.number), "\n".join([_FORM, json.dumps({"nextBatchWatermarkMs": 0})]))
+        for part in ("offsets", "commits"):
+            for file in (folder / part).iterdir():
+                name = file.name.removeprefix(".").removesuffix(".crc")
+                if name.isdigit() and int(name) <= self.number - _BATCHES_KEPT:
+                    file.unlink()
+
+
+@dataclass(frozen=True)
+class NothingNew:
+    """The table has no new rows."""
+
+
+def next_batch(checkpoint: Checkpoint, frame: DataFrame) -> TableBatch | NothingNew | None:
+    """The next batch of a stream; None if only a streaming query can run it.
+
+    Args:
+        checkpoint: the stream's checkpoint.
+        frame: the streaming query.
+    """
+    streamed = jvm.streamed_table(frame)
+    if streamed is None or not _is_read_as_stored(streamed.schema_json):
+        return None
+    table = Path(streamed.path)
+    latest, identity = delta_log.version(table), delta_log.table_id(table)
+    if latest is None or identity is None or delta_log.partition_columns(table) != ():
+        return None
+    last = checkpoint.last_planned
+    if checkpoint.last_committed != last:
+        # A batch that was begun is written as it was planned.
+        return None
+    if last < 0:
+        files = delta_log.listed_files(table, latest)
+    else:
+        since = _since(checkpoint.folder / "offsets" / str(last), identity)
+        files = None if since is None else delta_log.plain_additions(table, since, latest)
+    if files is None or len(files) > _MOST_FILES:
+        return None
+    if not files:
+        return NothingNew()
+    rows = jvm.with_files(frame, streamed, [str(table / file) for file in files])
+    end = {
+        "sourceVersion": 1,
+        "reservoirId": identity,
+        "reservoirVersion": latest + 1,
+        "index": _AT_START,
+        "isStartingVersion": False,
+    }
+    return TableBatch(checkpoint, last + 1, rows, end)
+
+
+def _is_read_as_stored(schema_json: str) -> bool:
+    """False where Delta reads files otherwise than Spark's reader of Parquet files does."""
+    return not any(mark in schema_json for mark in ("delta.typeChanges", "delta.columnMapping", "__CHAR_VARCHAR"))
+
+
+def _since(file: Path, identity: str) -> int | None:
+    """The first version that an offset has not read; None if it is of another table or in the middle of a version."""
+    try:
+        form, _, *sources = file.read_text(encoding="utf-8").splitlines()
+        offset = json.loads(sources[0])
+        version, index = offset["reservoirVersion"], offset["index"]
+        is_plain = form == _FORM and len(sources) == 1 and not offset["isStartingVersion"] and index == _AT_START
+        return int(version) if is_plain and offset["reservoirId"] == identity else None
+    except (FileNotFoundError, ValueError, KeyError, IndexError):
+        # Spark says what is wrong with it.
+        return None
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Spark passes over names that start with a dot.
+    scratch = file.with_name(f".{file.name}.{uuid.uuid4()}.tmp")
+    scratch.write_text(text, encoding="utf-8")
+    # A checksum of an earlier file of this name would not fit.
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    scratch.replace(file)
