@@ -168,6 +168,14 @@ def test_a_connectors_class_decides_the_rules_for_its_settings() -> None:
     assert not [line for line in lines if line.startswith("within_transaction")]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_fitting_spec_has_the_topics_of_another_delimiter(kind: str) -> None:
+    settings = {"connector.class": KINDS[kind].connector_class, "topic.prefix": "till", "database.names": "shop"}
+    expected = KINDS[kind].topic_patterns[0].replace(".", "-")
+    assert f'topic_pattern: "{expected}"' in fitting_spec(Config(settings | {"topic.delimiter": "-"}))
+    assert "topic_pattern" not in fitting_spec(Config(settings))
+
+
 def test_an_unknown_class_is_told_those_that_are_known() -> None:
     (found,) = [
         each

@@ -56,6 +56,12 @@ _DEFAULTS = {
     # Driver and executor are one process: after the machine has slept, a missed heartbeat means nothing.
     "spark.executor.heartbeatInterval": "1h",
     "spark.network.timeout": "24h",
+    # By default both use Hadoop's FileContext, which starts a process eight times for each file it renames.
+    # These also look whether a commit exists before they rename; one process at a time writes to a storage.
+    "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
     **SMALL_DATA,
 }
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
-from cdc.connector_check.kinds.rules import Modes
+from cdc.connector_check.kinds.rules import Modes, delimited
 
 _TEMPORAL: Modes = {
     "adaptive_time_microseconds": (
@@ -116,7 +116,4 @@ def _of_tinyint_1(config: Config) -> Iterator[Advice]:
             yield Advice(Level.NOTE, setting, config.shown(setting), meaning)
 
 
-def pattern(config: Config) -> str | None:
-    """`topic_pattern` of the fitting spec; None for the kind's own."""
-    delimiter = config.get("topic.delimiter")
-    return None if delimiter == "." else delimiter.join(("{prefix}", "{database}", "{table}"))
+pattern = delimited("{database}", "{table}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
-from cdc.connector_check.kinds.rules import Modes, Rules
+from cdc.connector_check.kinds.rules import Modes, Rules, delimited
 
 _TEMPORAL: Modes = {
     "adaptive": (
@@ -61,11 +61,6 @@ def _own(config: Config) -> Iterator[Advice]:
     yield Advice(Level.NOTE, setting, config.shown(setting), meaning)
 
 
-def _pattern(config: Config) -> str | None:
-    delimiter = config.get("topic.delimiter")
-    return None if delimiter == "." else delimiter.join(("{prefix}", "{schema}", "{table}"))
-
-
 RULES = Rules(
     kind="db2",
     position=("source.commit_lsn", "source.change_lsn", "source.ts_ms"),
@@ -73,7 +68,7 @@ RULES = Rules(
     spec_fields={"time_precision_mode": "time.precision.mode", "decimal_handling_mode": "decimal.handling.mode"},
     own=_own,
     topics=lambda _: "topics may not be named <prefix>.<schema>.<table>.",
-    pattern=_pattern,
+    pattern=delimited("{schema}", "{table}"),
     counts=False,
     signals=lambda config: config.get("signal.data.collection").partition(".")[2],
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
-from cdc.connector_check.kinds.rules import Modes, Rules
+from cdc.connector_check.kinds.rules import Modes, Rules, delimited
 
 _CAPTURE, _FULL_UPDATE = "capture.mode", "capture.mode.full.update.type"
 _PARTIAL = (
@@ -91,6 +91,7 @@ RULES = Rules(
     spec_fields={"capture_mode": _CAPTURE},
     own=_own,
     topics=lambda _: "topics may not be named <prefix>.<database>.<collection>.",
+    pattern=delimited("{database}", "{collection}"),
     snapshots=dict.fromkeys(("always", "when_needed"), _SNAPSHOT_AGAIN),
     defaults={_CAPTURE: "change_streams_update_full", _FULL_UPDATE: "lookup", "include.schema.changes": "false"},
     counts=False,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
-from cdc.connector_check.kinds.rules import Modes, Rules
+from cdc.connector_check.kinds.rules import Modes, Rules, delimited
 
 _TEMPORAL: Modes = {
     "adaptive": (
@@ -130,6 +130,7 @@ RULES = Rules(
     },
     own=_own,
     topics=lambda _: "topics may not be named <prefix>.<schema>.<table>.",
+    pattern=delimited("{schema}", "{table}"),
     snapshots={
         "never": (
             Level.LOST,

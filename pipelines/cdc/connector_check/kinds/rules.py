@@ -40,3 +40,13 @@ class Rules:
     """Whether a row's key is that of its record alone, so that record keys have to be JSON."""
     signals: Callable[[Config], str] = lambda config: config.get("signal.data.collection")
     """The rest of the signal table's topic, behind the prefix."""
+
+
+def delimited(*parts: str) -> Callable[[Config], str | None]:
+    """`Rules.pattern` of a kind whose topics are these parts with the delimiter between them: `{prefix}`, `{table}`."""
+
+    def pattern(config: Config) -> str | None:
+        delimiter = config.get("topic.delimiter")
+        return None if delimiter == "." else delimiter.join(("{prefix}", *parts))
+
+    return pattern

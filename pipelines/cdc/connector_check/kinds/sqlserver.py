@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
-from cdc.connector_check.kinds.rules import Modes, Rules
+from cdc.connector_check.kinds.rules import Modes, Rules, delimited
 
 _TEMPORAL: Modes = {
     "adaptive": (
@@ -94,8 +94,7 @@ def _of_large_values(config: Config) -> Iterator[Advice]:
 def _pattern(config: Config) -> str | None:
     if config.is_1x:
         return "{prefix}.{schema}.{table}"
-    delimiter = config.get("topic.delimiter")
-    return None if delimiter == "." else delimiter.join(("{prefix}", "{database}", "{schema}", "{table}"))
+    return delimited("{database}", "{schema}", "{table}")(config)
 
 
 def _signals(config: Config) -> str:
