@@ -72,6 +72,25 @@ def test_an_append_of_new_rows_has_delta_compute_no_state_of_its_table(spark: Sp
     assert small.pipeline.table("copy").count() == 4
 
 
+def test_a_configuration_that_has_changed_counts_in_the_next_update(spark: SparkSession, tmp_path: Path) -> None:
+    source = """
+        import dlt
+
+        @dlt.table
+        def greeting():
+            words = [spark.conf.get(key, "none") for key in ("word", "another", "spark.sql.session.timeZone")]
+            return spark.createDataFrame([words], "word STRING, another STRING, zone STRING")
+    """
+    small = SmallPipeline(tmp_path, spark, source)
+    small.pipeline.configuration |= {"word": "hello", "spark.sql.session.timeZone": "Asia/Tokyo"}
+    small.pipeline.run()
+    assert small.table("greeting") == [{"word": "hello", "another": "none", "zone": "Asia/Tokyo"}]
+    small.pipeline.configuration["another"] = "goodbye"
+    del small.pipeline.configuration["word"], small.pipeline.configuration["spark.sql.session.timeZone"]
+    small.pipeline.run()
+    assert small.table("greeting") == [{"word": "none", "another": "goodbye", "zone": "UTC"}]
+
+
 def test_an_idle_flow_starts_no_spark_job_and_is_logged_as_idle(spark: SparkSession, tmp_path: Path) -> None:
     small = SmallPipeline(tmp_path, spark, many(1))
     small.drop({"id": 1, "name": "a"})

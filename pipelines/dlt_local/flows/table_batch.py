@@ -9,11 +9,12 @@ go on from there: after a kill, when rows were removed, when the query changes.
 import json
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local import failpoints
 from dlt_local.delta import delta_log
@@ -21,7 +22,7 @@ from dlt_local.flows.checkpoint import Checkpoint
 from dlt_local.spark import jvm
 
 SETTING = "dlt_local.table_batches"
-"""Configuration of a pipeline: ``false`` has every stream run as a streaming query."""
+"""Configuration of a pipeline: ``true`` has streams over one table run as batches where they can."""
 _MOST_FILES = 1000
 """More are read in several batches: Delta's default of `maxFilesPerTrigger`."""
 _BATCHES_KEPT = 100
@@ -39,7 +40,8 @@ class TableBatch:
     number: int
     rows: DataFrame
     """The query's rows of the new files, in a session of its own; None of the files has been read yet."""
-    _end: dict[str, Any]
+    _conf: Mapping[str, str]
+    _end: Mapping[str, Any]
 
     def begin(self) -> None:
         """Note in the checkpoint what the batch reads."""
@@ -47,7 +49,7 @@ class TableBatch:
         metadata = folder / "metadata"
         if not metadata.exists():
             _write(metadata, json.dumps({"id": str(uuid.uuid4())}))
-        noted = {"batchWatermarkMs": 0, "batchTimestampMs": int(time.time() * 1000), "conf": {}}
+        noted = {"batchWatermarkMs": 0, "batchTimestampMs": int(time.time() * 1000), "conf": self._conf}
         _write(folder / "offsets" / str(self.number), "\n".join([_FORM, json.dumps(noted), json.dumps(self._end)]))
         failpoints.reach("batch.begun")
 
@@ -76,25 +78,26 @@ def next_batch(checkpoint: Checkpoint, frame: DataFrame) -> TableBatch | Nothing
         frame: the streaming query.
     """
     streamed = jvm.streamed_table(frame)
-    if streamed is None or not _is_read_as_stored(streamed.schema_json):
+    last = checkpoint.last_planned
+    # A batch that was begun is written as it was planned, whatever has been added since.
+    if streamed is None or checkpoint.last_committed != last:
         return None
     table = Path(streamed.path)
     latest, identity = delta_log.version(table), delta_log.table_id(table)
-    if latest is None or identity is None or delta_log.partition_columns(table) != ():
-        return None
-    last = checkpoint.last_planned
-    if checkpoint.last_committed != last:
-        # A batch that was begun is written as it was planned.
+    if latest is None or identity is None or not _has_plain_files(table, streamed.columns):
         return None
     if last < 0:
-        files = delta_log.listed_files(table, latest)
+        files, conf = delta_log.listed_files(table, latest), _conf(frame.sparkSession)
     else:
-        since = _since(checkpoint.folder / "offsets" / str(last), identity)
-        files = None if since is None else delta_log.plain_additions(table, since, latest)
+        noted = _Noted.of(checkpoint.folder / "offsets" / str(last))
+        if noted is None or noted.table != identity:
+            return None
+        files, conf = delta_log.plain_additions(table, noted.version, latest), noted.conf
     if files is None or len(files) > _MOST_FILES:
         return None
     if not files:
-        return NothingNew()
+        # A streaming query over a table that has no rows yet makes a checkpoint.
+        return NothingNew() if last >= 0 else None
     rows = jvm.with_files(frame, streamed, [str(table / file) for file in files])
     end = {
         "sourceVersion": 1,
@@ -103,25 +106,44 @@ def next_batch(checkpoint: Checkpoint, frame: DataFrame) -> TableBatch | Nothing
         "index": _AT_START,
         "isStartingVersion": False,
     }
-    return TableBatch(checkpoint, last + 1, rows, end)
+    return TableBatch(checkpoint, last + 1, rows, conf, end)
 
 
-def _is_read_as_stored(schema_json: str) -> bool:
-    """False where Delta reads files otherwise than Spark's reader of Parquet files does."""
-    return not any(mark in schema_json for mark in ("delta.typeChanges", "delta.columnMapping", "__CHAR_VARCHAR"))
+def _has_plain_files(table: Path, columns: list[str]) -> bool:
+    """True if the table's Parquet files have these columns, all of them, under their own names and types."""
+    schema = delta_log.schema(table)
+    if schema is None or schema.names != columns or delta_log.partition_columns(table):
+        return False
+    return not any(mark in schema.json() for mark in ("delta.typeChanges", "delta.columnMapping", "__CHAR_VARCHAR"))
 
 
-def _since(file: Path, identity: str) -> int | None:
-    """The first version that an offset has not read; None if it is of another table or in the middle of a version."""
-    try:
-        form, _, *sources = file.read_text(encoding="utf-8").splitlines()
-        offset = json.loads(sources[0])
-        version, index = offset["reservoirVersion"], offset["index"]
-        is_plain = form == _FORM and len(sources) == 1 and not offset["isStartingVersion"] and index == _AT_START
-        return int(version) if is_plain and offset["reservoirId"] == identity else None
-    except (FileNotFoundError, ValueError, KeyError, IndexError):
-        # Spark says what is wrong with it.
-        return None
+def _conf(session: SparkSession) -> Mapping[str, str]:
+    """What Spark compares with the batch before, to tell a batch that it repartitions state in."""
+    setting = "spark.sql.shuffle.partitions"
+    return {setting: str(session.conf.get(setting))}
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """What an offset says that is not in the middle of a version."""
+
+    table: str
+    version: int
+    """The first that it has not read."""
+    conf: Mapping[str, str]
+
+    @classmethod
+    def of(cls, file: Path) -> "_Noted | None":
+        try:
+            form, metadata, *sources = file.read_text(encoding="utf-8").splitlines()
+            offset = json.loads(sources[0])
+            is_plain = form == _FORM and len(sources) == 1 and not offset["isStartingVersion"]
+            if not is_plain or offset["index"] != _AT_START:
+                return None
+            return cls(offset["reservoirId"], int(offset["reservoirVersion"]), json.loads(metadata)["conf"])
+        except (FileNotFoundError, ValueError, KeyError, IndexError):
+            # Spark says what is wrong with it.
+            return None
 
 
 def _write(file: Path, text: str) -> None:

@@ -55,6 +55,21 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
     return session
 
 
+def reconfigure(
+    session: SparkSession, base: SparkSession, before: Mapping[str, str], configuration: Mapping[str, str]
+) -> None:
+    """Give a session another configuration of its pipeline; what is gone from it is as in the base session again."""
+    for key in before.keys() - configuration.keys():
+        inherited = base.conf.get(key, None)
+        if inherited is None:
+            session.conf.unset(key)
+        else:
+            session.conf.set(key, inherited)
+    for key, value in configuration.items():
+        if before.get(key) != value:
+            session.conf.set(key, value)
+
+
 def restore_settings(session: SparkSession, before: Mapping[str, str]) -> None:
     """Undo the conf changes that source files made, so that every update starts from the same conf."""
     now = dict(session.conf.getAll)

@@ -132,10 +132,15 @@ class StreamedTable:
     """The Delta table that a streaming query reads."""
 
     path: str
-    schema_json: str
-    """Its columns as the query reads them."""
+    schema: StructType
+    """What the query reads of it, which may include hidden columns such as `_metadata`."""
     output: Any
-    """Those as attributes of the plan."""
+    """The same as attributes of the plan."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return self.schema.names
 
 
 def streamed_table(frame: DataFrame) -> StreamedTable | None:
@@ -157,14 +162,16 @@ def streamed_table(frame: DataFrame) -> StreamedTable | None:
     # Commits that `skipChangeCommits` skips remove rows.
     if options.keys() - {"skipChangeCommits"} != {"path"}:
         return None
-    path = urlsplit(options["path"]).path if options["path"].startswith("file:") else options["path"]
-    return StreamedTable(unquote(path), str(relations[0].schema().json()), relations[0].output())
+    path, schema = options["path"], StructType.fromJson(json.loads(relations[0].schema().json()))
+    if path.startswith("file:"):
+        path = unquote(urlsplit(path).path)
+    return StreamedTable(path, schema, relations[0].output())
 
 
 def with_files(frame: DataFrame, table: StreamedTable, files: list[str]) -> DataFrame:
     """The rows that a streaming query makes of some Parquet files of its table, in a copy of its session."""
     session = cloned(frame.sparkSession)
-    reader = session.read.option("__globPaths__", "false").schema(StructType.fromJson(json.loads(table.schema_json)))
+    reader = session.read.option("__globPaths__", "false").schema(table.schema)
     relation = analyzed_plan(reader.parquet(*files))
     # The attributes are those that the query's expressions name.
     rows = relation.copy(
@@ -311,7 +318,8 @@ def append_to_delta(rows: DataFrame, path: Path, application: str, version: int)
     write = delta.commands.WriteIntoDelta(
         log, mode, options, no_columns, jvm.PythonUtils.toScalaMap({}), rows._jdf, none, none, False
     )
-    written = write.write(transaction, session, none, False)
+    with active_session(rows.sparkSession):
+        written = write.write(transaction, session, none, False)
     mark = delta.actions.SetTransaction(application, version, jvm.scala.Option.apply(log.clock().getTimeMillis()))
     operation = getattr(delta, "DeltaOperations$Write")(
         mode, jvm.scala.Option.apply(no_columns), none, none, none, none, jvm.scala.Option.apply(True), none, none

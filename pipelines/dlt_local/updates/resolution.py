@@ -1,6 +1,6 @@
 """Resolves a pipeline's source files into graph, registry and catalog for the duration of a block."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from dlt_local.graph.table_names import TableNames
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.external_tables import ExternalTables
-from dlt_local.spark.isolation import active, isolated_session, restore_settings
+from dlt_local.spark.isolation import active, isolated_session, reconfigure, restore_settings
 from dlt_local.spark.session import create_session
 from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates import stored_tables
@@ -38,6 +38,7 @@ class Sessions:
     def __init__(self, base: SparkSession | None) -> None:
         self._base = base
         self._isolated: AutoLoaderSession | None = None
+        self._configured: Mapping[str, str] = {}
 
     @property
     def base(self) -> SparkSession:
@@ -51,6 +52,9 @@ class Sessions:
         # Shared by all updates, because Spark releases a session's streaming listeners only when the process ends.
         if self._isolated is None:
             self._isolated = isolated_session(self.base, pipeline.configuration, scratch, AutoLoaderSession)
+        else:
+            reconfigure(self._isolated, self.base, self._configured, pipeline.configuration)
+        self._configured = dict(pipeline.configuration)
         return self._isolated
 
 
