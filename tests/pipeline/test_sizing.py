@@ -69,11 +69,15 @@ def test_every_kind_of_flow_runs_with_the_settings_for_large_data(
     assert [row["id"] for row in small.table("twice")] == [1, 1, 1, 1, 2, 2, 2, 3, 4, 4]
     # An incremental refresh is a MERGE.
     assert commits(tmp_path / "storage" / "tables" / "default" / "followed")[-1]["operation"] == "MERGE"
-    writes = [each for each in executions if re.search(r"Execute (SaveIntoDataSource|MergeInto)Command", each.plan)]
+    settings = {WHOLE_STAGE, "spark.sql.codegen.factoryMode", PARTITIONS}
+    large = [each for each in executions if settings <= each.conf.keys()]
+    commands = [each for each in large if re.search(r"Execute (SaveIntoDataSource|MergeInto)Command", each.plan)]
     # One write of each flow per update; of the flow that runs once, in the first only.
-    written = Counter(re.findall(r"tables/default/(\w+)", each.plan)[0] for each in writes)
-    assert written == {"raw": 3, "twice": 4, "history": 3, "followed": 3}
-    assert all({WHOLE_STAGE, "spark.sql.codegen.factoryMode", PARTITIONS} <= each.conf.keys() for each in writes)
+    written = Counter(re.findall(r"tables/default/(\w+)", each.plan)[0] for each in commands)
+    assert written == {"twice": 1, "history": 3, "followed": 3}
+    # A micro-batch that appends is written without a command: an execution with the batch's number and its rows' plan.
+    batches = Counter(found[1] for each in large if (found := re.search(r"batch = (\d+)$", each.description)))
+    assert batches == {"0": 2, "1": 2, "2": 2}
 
 
 def test_the_settings_are_seen_by_no_other_query(

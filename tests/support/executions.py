@@ -13,6 +13,8 @@ from pyspark.sql import SparkSession
 class Execution:
     """One SQL execution."""
 
+    description: str
+    """For an execution inside a micro-batch: the query's and the run's id, and the number of the batch."""
     plan: str
     conf: Mapping[str, str]
     """Settings that differ from those Spark was started with."""
@@ -31,7 +33,7 @@ class _Listener:
             while entries.hasNext():
                 entry = entries.next()
                 conf[entry._1()] = entry._2()
-            self.executions.append(Execution(event.physicalPlanDescription(), conf))
+            self.executions.append(Execution(event.description(), event.physicalPlanDescription(), conf))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("on"):
