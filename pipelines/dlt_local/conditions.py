@@ -31,6 +31,11 @@ MACHINE = (
         "Check the network or the Maven mirror of Ivy's settings, then try `python -m dlt_local jars`.",
     ),
     Condition(
+        "CLASS_ARCHIVE_NOT_WRITTEN",
+        "`dlt-local class-archive` could not make the archive that has Spark start faster; nothing else needs it",
+        "Run `java -Xshare:dump` as the user who installed Java, then `dlt-local class-archive`.",
+    ),
+    Condition(
         "NO_DELTA_LAKE",
         "the Spark session that was passed to `LocalPipeline(spark=...)` has no Delta Lake",
         "Build the session with the two settings of the message, or leave `spark` out.",

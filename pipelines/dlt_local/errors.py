@@ -113,6 +113,19 @@ class JarsNotFetched(SetupError):
         )
 
 
+class ClassArchiveNotWritten(SetupError):
+    """Java ended without an archive of its classes."""
+
+    def __init__(self, archive: object) -> None:
+        super().__init__(
+            "CLASS_ARCHIVE_NOT_WRITTEN",
+            archive,
+            "Java ended without an archive of its classes; pipelines run without it, they only start more slowly",
+            "a Java that has an archive of its own classes is needed, which `java -Xshare:dump` makes;"
+            " then: dlt-local class-archive",
+        )
+
+
 def _text(condition: str, place: str, message: str, fix: str) -> str:
     return f"{condition}{f'  {place}' if place else ''}\n  {message}" + (f"\n  fix: {fix}" if fix else "")
 

@@ -49,6 +49,7 @@ from dlt_local.declarations.source_files import load, source_files
 from dlt_local.delta import tables
 from dlt_local.delta.storage import Storage, read_json
 from dlt_local.errors import (
+    ClassArchiveNotWritten,
     FlowError,
     JarsNotFetched,
     JavaMissing,
@@ -463,6 +464,7 @@ def reported(condition: str, files: Mapping[str, str], *options: str) -> Callabl
 RAISED: Mapping[str, Callable[[Path], object]] = {
     "JAVA_MISSING": raising(JavaMissing.from_absence(None)),
     "JARS_NOT_FETCHED": raising(JarsNotFetched("spark", "UNRESOLVED DEPENDENCY: io.delta#delta-spark_2.13;4.4.0")),
+    "CLASS_ARCHIVE_NOT_WRITTEN": raising(ClassArchiveNotWritten(Path("share/dlt_local/classes.jsa"))),
     "NO_PIPELINE_GIVEN": no_pipeline_given,
     "NO_STORAGE_GIVEN": no_storage_given,
     "SECRET_NOT_READABLE": secret_not_readable,

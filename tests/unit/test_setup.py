@@ -23,6 +23,7 @@ case "$*" in
   "-m venv"*) mkdir -p .venv/bin "$HOME/site" && cp "$0" .venv/bin/python && echo venv >>"$HOME/done" ;;
   "-m pip"*) echo pip >>"$HOME/done" ;;
   *"jars spark") echo "$HOME/site" && echo jars >>"$HOME/done" ;;
+  *"class-archive") echo archive >>"$HOME/done"; exit {archives} ;;
 esac
 """
 
@@ -49,8 +50,9 @@ class Machine:
         file.chmod(0o755)
         return file
 
-    def has_python(self, fits: bool = True, has_venv: bool = True) -> None:
-        self.has("python3", PYTHON.format(fits=int(not fits), has_venv=int(not has_venv)))
+    def has_python(self, fits: bool = True, has_venv: bool = True, archives: bool = True) -> None:
+        status = {"fits": int(not fits), "has_venv": int(not has_venv), "archives": int(not archives)}
+        self.has("python3", PYTHON.format(**status))
 
     def has_java(self, version: str) -> Path:
         return self.has("java", f"""echo 'openjdk version "{version}" 2021-01-19' >&2""")
@@ -125,10 +127,26 @@ def test_with_a_python_that_cannot_make_environments(machine: Machine) -> None:
 def test_each_step_is_done_once(machine: Machine, version: str) -> None:
     machine.has_python()
     machine.has_java(version)
-    assert (machine.set_up().returncode, machine.done()) == (0, ["venv", "pip", "jars"])
+    assert (machine.set_up().returncode, machine.done()) == (0, ["venv", "pip", "jars", "archive"])
     again = machine.set_up()
     assert (again.returncode, again.stdout, again.stderr, machine.done()) == (0, "", "", [])
     assert (machine.home / "site" / "debezium-dlt.pth").read_text() == f"{machine.checkout}/pipelines\n"
+
+
+def test_another_java_gets_an_archive_of_its_own(machine: Machine) -> None:
+    machine.has_python()
+    machine.has_java("17.0.2")
+    machine.set_up()
+    machine.done()
+    machine.has_java("17.0.3")
+    assert (machine.set_up().returncode, machine.done()) == (0, ["archive"])
+
+
+def test_a_java_that_writes_no_archive_is_asked_once(machine: Machine) -> None:
+    machine.has_python(archives=False)
+    machine.has_java("17.0.2")
+    assert (machine.set_up().returncode, machine.done()) == (0, ["venv", "pip", "jars", "archive"])
+    assert (machine.set_up().returncode, machine.done()) == (0, [])
 
 
 def test_a_changed_list_is_installed_and_a_changed_lock_fetched(machine: Machine) -> None:
@@ -138,10 +156,10 @@ def test_a_changed_list_is_installed_and_a_changed_lock_fetched(machine: Machine
     machine.done()
     with (machine.checkout / "requirements.txt").open("a") as requirements:
         requirements.write("more==1\n")
-    assert (machine.set_up().returncode, machine.done()) == (0, ["pip"])
+    assert (machine.set_up().returncode, machine.done()) == (0, ["pip", "archive"])
     with (machine.checkout / "pipelines/dlt_local/spark/ivy.xml").open("a") as lock:
         lock.write("<!-- more -->\n")
-    assert (machine.set_up().returncode, machine.done()) == (0, ["jars"])
+    assert (machine.set_up().returncode, machine.done()) == (0, ["jars", "archive"])
 
 
 def test_a_checkout_that_was_moved_gets_a_new_environment(machine: Machine) -> None:
@@ -150,7 +168,7 @@ def test_a_checkout_that_was_moved_gets_a_new_environment(machine: Machine) -> N
     machine.set_up()
     machine.done()
     machine.checkout = machine.checkout.rename(machine.checkout.with_name("moved"))
-    assert (machine.set_up().returncode, machine.done()) == (0, ["venv", "pip"])
+    assert (machine.set_up().returncode, machine.done()) == (0, ["venv", "pip", "archive"])
 
 
 def test_the_checkout_s_own_python_finds_the_engine() -> None:

@@ -3,6 +3,7 @@
 import click
 
 from dlt_local.cli import event_table
+from dlt_local.cli.class_archive_command import write_class_archive
 from dlt_local.cli.errors import plain_errors
 from dlt_local.cli.init_command import init
 from dlt_local.cli.json_output import failures_as_json
@@ -39,6 +40,7 @@ def main() -> None:
 
 main.add_command(run)
 main.add_command(init)
+main.add_command(write_class_archive)
 
 
 @main.command("dry-run")

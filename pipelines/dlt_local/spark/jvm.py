@@ -69,6 +69,16 @@ def cloned(session: SparkSession) -> SparkSession:
     return SparkSession(session.sparkContext, session._jsparkSession.cloneSession())
 
 
+def end_java(session: SparkSession) -> None:
+    """Stop Spark and wait until Java has ended; this Python process cannot start it again."""
+    gateway = session.sparkContext._gateway
+    session.stop()
+    assert gateway is not None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+
+
 @contextmanager
 def active_session(session: SparkSession) -> Iterator[None]:
     """Make ``session`` the active one of this thread for the duration of a block."""

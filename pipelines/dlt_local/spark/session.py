@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from dlt_local.spark import class_archive
 from dlt_local.spark.jars import is_fetched, jars, java
 from dlt_local.spark.stderr import without_java_warnings
 from dlt_local.spark.temporary import folder_of_process
@@ -66,11 +67,14 @@ _DEFAULTS = {
 }
 
 
-def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
+def create_session(
+    settings: Mapping[str, str] | None = None, *, archive_classes_to: Path | None = None
+) -> SparkSession:
     """A local Spark session with Delta Lake and the Kafka source: a new one, or the one running in this process.
 
     Args:
         settings: Spark conf on top of the defaults, such as ``{"spark.master": "local[4]"}``.
+        archive_classes_to: where Java, when it ends, writes an archive of the classes that it has loaded.
 
     Raises:
         JavaMissing: there is no Java 17 or newer.
@@ -84,14 +88,17 @@ def create_session(settings: Mapping[str, str] | None = None) -> SparkSession:
         print("fetching the jars of Delta Lake and Kafka for Spark (23 MB, once)", file=sys.stderr)
     builder = SparkSession.builder.master("local[*]").appName("dlt_local")
     required = {
-        "spark.jars": ",".join(map(str, jars("spark"))),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.driver.memory": os.environ.get("DLT_LOCAL_DRIVER_MEMORY", "3g"),
     }
     conf = _DEFAULTS | required | dict(settings or {})
+    # On Java's own class path, since driver and executor would each load the classes of `spark.jars` on their own.
+    class_path = [*map(str, jars("spark")), *filter(None, [conf.get("spark.driver.extraClassPath")])]
+    conf["spark.driver.extraClassPath"] = os.pathsep.join(class_path)
     heap = _HEAP.format(memory=conf["spark.driver.memory"])
-    java_options = f"{_COMPILERS} {heap} {_QUIET} {_TEMPORARY.format(folder_of_process())}"
+    classes = class_archive.writing(archive_classes_to) if archive_classes_to else class_archive.loading()
+    java_options = f"{_COMPILERS} {heap} {_QUIET} {_TEMPORARY.format(folder_of_process())} {classes}"
     for key, value in ({"spark.driver.extraJavaOptions": java_options} | conf).items():
         builder = builder.config(key, value)
     with without_java_warnings():
