@@ -26,7 +26,7 @@ ERRORS = {"DeclarationError", "FlowError", "StorageAltered", "ExpectationFailed"
 """The classes whose first argument is a condition."""
 NOT_CONDITIONS = {
     # Of other programs.
-    *("JAVA_HOME", "PYSPARK_PYTHON", "XDG_CACHE_HOME", "SPARK_LOCAL_IP", "NO_CODEGEN"),
+    *("JAVA_HOME", "PYSPARK_PYTHON", "XDG_CACHE_HOME", "SPARK_LOCAL_IP", "SPARK_SUBMIT_OPTS", "NO_CODEGEN"),
     *("TABLE_OR_VIEW_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"),
     *("UNRESOLVED_ROUTINE", "UNRESOLVABLE_TABLE_VALUED_FUNCTION", "IMPORT_NAME", "BINARY_OP_WRONG_TYPE"),
     # Settings and constants of the engine.
