@@ -23,6 +23,7 @@ from dlt_local import LocalPipeline, LocalPipelineError, Update
 from dlt_local.auto_cdc.handler import CdcMetrics
 from dlt_local.delta.storage import Storage
 from dlt_local.observability.progress import Terminal
+from dlt_local.spark.session import without_optimizing_compiler
 
 _WIDTH = 100
 """Width of the output in columns if it is not a terminal."""
@@ -93,6 +94,7 @@ def _play(console: Console, chosen: shop.Shop, storage: Path, by_kafka: bool, ke
     tables = shop.tables(chosen.conf)
     console.print("Starting Spark" + (" and Apache Kafka" if by_kafka else "") + " ...")
     opened: AbstractContextManager[Feed] = kafka() if by_kafka else nullcontext(Landing(storage / "landing"))
+    without_optimizing_compiler()
     with opened as feed:
         pipeline = shop.pipeline(storage, feed.source, progress=Terminal(), conf=chosen.conf)
         stage = Stage(console, chosen, storage, feed, pipeline, tables)

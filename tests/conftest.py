@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,13 @@ from pyspark.sql import SparkSession
 from tests.support.shop_pipeline import Shop, StagedShop
 
 from dlt_local import create_session
+from dlt_local.spark.session import without_optimizing_compiler
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadFileScheduling
 
-# Tests are many small queries: without Java's optimizing compiler and the profiles that it needs they take a fifth
-# less time. Processes that tests start inherit it.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+without_optimizing_compiler()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,7 +15,6 @@ Paths in the mark are relative to the test file. `give` writes a folder of JSON 
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local.bundle import bundle_pipeline, read_bundle
 from dlt_local.flows.outcomes import Update
-from dlt_local.spark.session import create_session
+from dlt_local.spark.session import create_session, without_optimizing_compiler
 from dlt_local.updates.pipeline import LocalPipeline
 
 Rows = Sequence[Mapping[str, Any]]
@@ -142,8 +141,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pipeline_spark() -> Iterator[SparkSession]:
     """The session that pipelines run on; define a fixture of this name to use another one."""
     existing = SparkSession.getActiveSession()
-    # Tests are many small queries, which take a fifth less time without Java's optimizing compiler.
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+    without_optimizing_compiler()
     session = existing or create_session({"spark.master": "local[2]"})
     yield session
     if existing is None:
