@@ -112,11 +112,24 @@ def test_the_demo_of_one_accounts_for_every_record(
     mysql = shop.SHOPS["mysql"]
     at_once = replace(mysql, rounds=(shop.Round(tuple(captures("mysql")), "everything at once, which saves time"),))
     monkeypatch.setattr(shop, "SHOPS", {**shop.SHOPS, "mysql": at_once})
+    check_demo("mysql", tmp_path / "storage", spark, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", SMALL)
+def test_the_demo_of_each_accounts_for_every_record(
+    kind: str, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_demo(kind, tmp_path / "storage", spark, monkeypatch)
+
+
+def check_demo(kind: str, storage: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the demo; every update's records add up, and gold has the database's rows at the end."""
     monkeypatch.setattr(shop, "pipeline", partial(shop.pipeline, spark=spark))
-    result = CliRunner().invoke(main, ["--connector", "mysql", "--storage", str(tmp_path / "storage")])
+    result = CliRunner().invoke(main, ["--connector", kind, "--storage", str(storage)])
     assert result.exit_code == 0, result.output
-    assert result.output.count(" holds") == 3
+    assert result.output.count(" holds") == 3 * len(shop.SHOPS[kind].rounds)
     assert "DOES NOT HOLD" not in result.output
     for table in KEYS:
-        found = {row[KEYS[table]]: shown(row, table) for row in rows(folder(tmp_path / "storage", f"gold.{table}"))}
+        found = {row[KEYS[table]]: shown(row, table) for row in rows(folder(storage, f"gold.{table}"))}
         assert found == expected(table)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from demo import shop
 from pyspark.sql import SparkSession
-from tests.pipeline.test_small_shops import DAMAGED, Shown, captures, expected, shown
+from tests.pipeline.test_small_shops import DAMAGED, REASONS, Shown, captures, expected, shown
 from tests.support.cdc_pipeline import CdcPipeline
 from tools.captures import Record, read
 from tools.small_shops.scenario import KEYS, versions
 
 TABLE, KEY = "orders", KEYS["orders"]
 AGAIN = 6
-"""The last records of the second round, which arrive again before the third."""
+"""The last records of the second round, which arrive again before those of the third."""
 SETTINGS = {"connector": "", "findings": "true"}
 
 
@@ -34,6 +34,11 @@ class Side:
     def table(self) -> str:
         """The name of the table's datasets: both connectors have a table `orders`."""
         return f"{self.name}_{TABLE}"
+
+    @property
+    def topic(self) -> str:
+        """The table's topic."""
+        return f"{self.name}.{'public' if self.kind == 'postgresql' else 'shop'}.{TABLE}"
 
     def conf(self, kind: str) -> Mapping[str, str]:
         """Its files in the conf folder, with this as its kind."""
@@ -70,7 +75,7 @@ def both(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> CdcPi
     for number in range(2):
         for side in SIDES:
             pipeline.deliver(side.rounds()[number])
-        pipeline.update(**SETTINGS)
+        assert pipeline.update(**SETTINGS).state == "COMPLETED"
         pipeline.configure({**TILL.conf("auto"), **WEB.conf("auto")})
     return pipeline
 
@@ -99,3 +104,25 @@ def test_history_has_each_version_once(both: CdcPipeline, side: Side) -> None:
     rows = both.pipeline(**SETTINGS).table(f"gold.{side.table}_history").collect()
     found = [(row[KEY], row.version, shown(row.asDict(), TABLE), row.is_current) for row in rows]
     assert sorted(found) == sorted(history())
+
+
+def test_each_connector_has_its_own_findings(both: CdcPipeline) -> None:
+    found = {
+        side: both.rows(f"gold.{side.name}_findings", "table", "finding", "changes", "detail", **SETTINGS)
+        for side in SIDES
+    }
+    # The reads and changes that have a row, those that arrived twice included: 28 of 33 changes.
+    assert found == {TILL: [], WEB: [("shop.public.orders", "unknown_field", 28, "wishes")]}
+
+
+@pytest.mark.parametrize("side", SIDES, ids=lambda side: side.kind)
+def test_some_changes_arrived_twice_and_damaged_records_are_rejects_of_their_own_table(
+    both: CdcPipeline, side: Side
+) -> None:
+    changes = both.pipeline(**SETTINGS).table(f"silver.{side.table}_changes")
+    place = [each for each in changes.columns if each.startswith(("_binlog_", "_log_place", "_lsn"))]
+    # 6 reads, 13 changes, then 5, and 1 that is not damaged; 3 arrived twice by the kill, 5 with the second update.
+    assert (changes.count(), changes.select(KEY, "_op", *place).distinct().count()) == (33, 25)
+    assert both.rows(f"silver.{side.table}_rejects", "reason", "topic", **SETTINGS) == [
+        (reason, side.topic) for reason in REASONS
+    ]

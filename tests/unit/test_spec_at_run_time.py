@@ -1,10 +1,13 @@
 """What a pipeline's session adds to reading specs: its SQL is resolved by Spark, and its settings are known."""
 
 import re
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from demo import shop
 from pyspark.sql import SparkSession
 from tests.support.conf_folder import write_conf
 
@@ -171,3 +174,18 @@ def test_every_setting_that_the_code_reads_is_known() -> None:
         "cdc.kafka.",
         "cdc.schemas.",
     } - SETTINGS.keys() == set()
+
+
+@pytest.mark.parametrize("kind", shop.SHOPS)
+def test_auto_is_the_kind_that_the_pipelines_source_names(session: SparkSession, tmp_path: Path, kind: str) -> None:
+    stated, auto = shop.SHOPS[kind].conf, tmp_path / "auto"
+    shutil.copytree(stated, auto)
+    connector = auto / "connectors" / "shop.yml"
+    lines = [line for line in connector.read_text(encoding="utf-8").splitlines() if not line.startswith("kind:")]
+    connector.write_text("\n".join([*lines, "kind: auto\n"]), encoding="utf-8")
+    session.conf.set("cdc.conf", str(auto))
+    session.conf.set("cdc.source", f"capture:{shop.SHOPS[kind].rounds[0].captures[0].parent}")
+    read = (load_tables(session), load_tables(stated, "shop"))
+    found, expected = ([replace(table, defined_at="") for table in each] for each in read)
+    assert {table.connector.kind for table in found} == {kind}
+    assert found == expected
