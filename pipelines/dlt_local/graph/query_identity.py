@@ -37,7 +37,7 @@ _NOT_DESCRIBED = {f"{_EXPRESSIONS}{name}" for name in ("ScalaUDF", "VariableRefe
 """Expressions of which neither text nor JSON has all: functions of the JVM, and session variables."""
 _ANY_ORDER = ("AnyValue", "CollectList", "CollectSet", "First", "Last", "ListAgg", "Mode")
 """Aggregates that are not deterministic because of the order of the rows only: whichever it was, it stays right."""
-_OF_THE_MOMENT = ("jvmId", "createTime", "lastAccessTime", "owner", "__dataset_id", "__col_position")
+_OF_THE_MOMENT = {"jvmId", "createTime", "lastAccessTime", "owner", "__dataset_id", "__col_position"}
 _VARIABLE = re.compile(r"_\d+$")
 _NOT_OF_RESULTS = ("spark.sql.warehouse.dir", *IN_FULL)
 
@@ -60,7 +60,7 @@ def query_identity(plan: Any, text: str, as_json: str | None) -> QueryIdentity:
         as_json: the plan as JSON; None if it has none.
     """
     reader = _Json()
-    normalized = reader.normalized(json.loads(as_json or "null"))
+    normalized = reader.normalized(as_json or "null")
     functions = _python_functions(plan) if reader.calls_python else ()
     parts = [pyspark.__version__, without_numbers(text), normalized, functions]
     is_known = as_json is not None and functions is not None and not reader.is_incomplete
@@ -84,25 +84,28 @@ class _Json:
     _ids: dict[object, int] = field(default_factory=dict)
     """Spark's id of an expression -> its number in this plan, as they come."""
 
-    def normalized(self, part: Any) -> Any:
-        if isinstance(part, list):
-            return [self.normalized(each) for each in part]
-        if isinstance(part, str):
-            return SCRATCH.sub("", part) if "dlt_local-" in part else part
-        if not isinstance(part, dict):
-            return part
-        if part.get("product-class") == _EXPRESSION_ID:
-            return self._ids.setdefault(part["id"], len(self._ids))
+    def normalized(self, text: str) -> Any:
+        # While the text is parsed: the JSON of a table's decoding has 60,000 objects.
+        return json.loads(text, object_hook=self._object)
+
+    def _object(self, part: dict[str, Any]) -> Any:
         kind = part.get("class")
-        if kind == _LITERAL:
+        if kind is None:
+            if part.get("product-class") == _EXPRESSION_ID:
+                return self._ids.setdefault(part["id"], len(self._ids))
+        elif kind == _LITERAL:
             return self._literal(part)
-        if isinstance(kind, str):
+        elif isinstance(kind, str):
             self._note(kind)
-        kept = {key: self.normalized(each) for key, each in part.items() if key not in _OF_THE_MOMENT}
-        if isinstance(kind, str) and kind.endswith("NamedLambdaVariable"):
-            # pyspark numbers the variables of lambda functions through the whole process.
-            kept["name"] = _VARIABLE.sub("", str(part["name"]))
-        return kept
+            if kind.endswith("NamedLambdaVariable"):
+                # pyspark numbers the variables of lambda functions through the whole process.
+                part["name"] = _VARIABLE.sub("", str(part["name"]))
+        if not _OF_THE_MOMENT.isdisjoint(part):
+            part = {key: each for key, each in part.items() if key not in _OF_THE_MOMENT}
+        for key, each in part.items():
+            if isinstance(each, str | list) and each:
+                part[key] = _without_scratch(each)
+        return part
 
     def _note(self, kind: str) -> None:
         self.is_incomplete |= kind in _CHANGING or kind in _NOT_DESCRIBED
@@ -113,6 +116,13 @@ class _Json:
         # The text has binary values, here is only their address. Values of nested types are ambiguous in both.
         self.is_incomplete |= value is not None and not isinstance(kind, str)
         return [None if kind == "binary" else value, kind]
+
+
+def _without_scratch(part: Any) -> Any:
+    """A text, or the texts of a list, without the path of a scratch folder; objects have been read before."""
+    if isinstance(part, str):
+        return SCRATCH.sub("", part) if "dlt_local-" in part else part
+    return [_without_scratch(each) for each in part] if isinstance(part, list) else part
 
 
 def _python_functions(plan: Any) -> tuple[str, ...] | None:
