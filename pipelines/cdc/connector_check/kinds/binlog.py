@@ -1,6 +1,6 @@
 """Settings that the MariaDB and the MySQL connector share: the order of changes, truncates, how exact values are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from cdc.connector_check.advice import Advice, Level
 from cdc.connector_check.config import Config
@@ -71,21 +71,24 @@ DEFAULTS: Mapping[str, str] = {
 POSITION = ("source.file", "source.pos", "source.row", "source.server_id", "source.gtid", "source.ts_ms")
 
 
-def own(config: Config) -> Iterator[Advice]:
-    """Advice on the settings that only these two have."""
-    yield from _of_servers(config)
-    yield from _of_truncates(config)
-    yield from _of_inconsistent_schemas(config)
-    yield from _of_tinyint_1(config)
+def own(of_server: str) -> Callable[[Config], Iterator[Advice]]:
+    """`Rules.own`: advice on the settings that only these two have, and a sentence on settings of a kind's server."""
+
+    def advice(config: Config) -> Iterator[Advice]:
+        yield from _of_servers(config, of_server)
+        yield from _of_truncates(config)
+        yield from _of_inconsistent_schemas(config)
+        yield from _of_tinyint_1(config)
+
+    return advice
 
 
-def _of_servers(config: Config) -> Iterator[Advice]:
+def _of_servers(config: Config, of_server: str) -> Iterator[Advice]:
     setting = "database.hostname"
     meaning = (
         "file, position and row order every change of this one server. Another server's log has other files: after a"
         " failover, or `RESET MASTER`, write that moment under `restored_at` in the connector spec. GTIDs do not help:"
-        " the reads of a snapshot have none. The connector passes over events that are compressed (MariaDB's"
-        " `log_bin_compress`) or partial (MySQL's `binlog_row_value_options`): both have to stay off at the server."
+        f" the reads of a snapshot have none. {of_server}"
     )
     yield Advice(Level.NOTE, setting, config.shown(setting), meaning)
 
