@@ -14,7 +14,7 @@ from cdc import changes, decode
 from cdc.spec.model import ConnectorSpec
 
 OF_SETS_THAT_JAVA_LACKS = {
-    "armscii8": "´³ñ»",
+    "armscii8": "\u00b4³ñ»",
     "geostd8": "ÂÀÌÀÒãÏÁÀ",
     "hp8": "Ûnal Å",
     "keybcs2": "ęĹľ",
