@@ -273,13 +273,33 @@ def leaves(plan: Any) -> list[Any]:
     return [leaf for each in plans for leaf in elements(each.collectLeaves())]
 
 
-def plan_texts(plan: Any) -> tuple[str, str | None]:
-    """A plan as a tree for people, and as JSON if it has one. The active session's conf decides what they leave out."""
-    text = str(plan.treeString())
+def plan_text(plan: Any) -> str:
+    """A plan as a tree for people. The active session's conf decides what it leaves out."""
+    return str(plan.treeString())
+
+
+def plan_json(plan: Any) -> str | None:
+    """A plan as JSON, if it has one."""
     try:
-        return text, str(plan.toJSON())
+        return str(plan.toJSON())
     except Py4JJavaError:
-        return text, None
+        return None
+
+
+def calls_python(session: SparkSession, plan: Any) -> bool:
+    """True if a plan calls a Python function."""
+    return _has_any(session, plan, "PYTHON_UDF")
+
+
+def is_of_the_moment(session: SparkSession, plan: Any) -> bool:
+    """True if a plan asks for the current time or user, for a session's variable, or for what only Java knows."""
+    return _has_any(session, plan, "CURRENT_LIKE", "VARIABLE_REFERENCE", "SCALA_UDF")
+
+
+def _has_any(session: SparkSession, plan: Any, *patterns: str) -> bool:
+    every = _jvm(session).org.apache.spark.sql.catalyst.trees.TreePattern
+    plans = [plan, *elements(plan.subqueriesAll())]
+    return any(each.containsPattern(getattr(every, name)()) for each in plans for name in patterns)
 
 
 def expressions(plan: Any) -> Iterator[Any]:
