@@ -104,7 +104,10 @@ def _of_column(
         source_type = table.kind.parse_type(type_text)[0]
     except TypeFault:
         return
-    fits = widths.holds(column.type, source_type) if table.is_exact else widths.may_be(source_type, column.type)
+    if table.is_exact or read.spec is None:
+        fits = widths.holds(column.type, source_type)
+    else:
+        fits = widths.may_be(source_type, column.type, read.spec.connector)
     if not fits:
         detail = f"column `{column.name}` is {source_type} in the source and {column.type} in the spec"
         to_do = f"the type `{column_type(type_text, column.nullable, table.kind)}`"
