@@ -159,6 +159,7 @@ def test_the_records_are_of_what_the_module_says() -> None:
     found: Counter[str] = Counter()
     for seed in EVERY:
         seen = set()
+        changed: Counter[tuple[object, ...]] = Counter()
         for value in (json.loads(each.value) for each in history(seed).records if each.value):
             source, row = value["source"], value["after"] or value["before"] or {}
             place = (value["op"], source["table"], row.get("id"), source["lsn"])
@@ -168,9 +169,14 @@ def test_the_records_are_of_what_the_module_says() -> None:
             if value["op"] in "cudt":
                 found["again"] += place in seen
                 found["written before an earlier commit"] += int(json.loads(source["sequence"])[0] or 0) > source["lsn"]
+            if value["op"] in "cu" and place not in seen:
+                changed[source["txId"], source["table"], row["id"]] += 1
+            found["changes nothing"] += value["op"] == "u" and value["before"] == value["after"]
             seen.add(place)
-    hard = ("d", "t", "incremental", "placeholder", "again", "written before an earlier commit")
-    assert all(found[each] > SEEDS // 2 for each in hard), found
+        found["several in a transaction"] += sum(times > 1 for times in changed.values())
+    hard = ("d", "incremental", "placeholder", "again", "written before an earlier commit", "several in a transaction")
+    assert all(found[each] > SEEDS for each in hard), found
+    assert all(found[each] for each in ("t", "changes nothing")), found
 
 
 @dataclass(frozen=True)
