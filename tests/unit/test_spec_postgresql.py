@@ -99,6 +99,12 @@ def test_a_mode_of_another_kind_is_a_fault(tmp_path: Path) -> None:
     assert "bigint_unsigned_handling_mode" in str(conf.faults[0])
 
 
+def bits_of_length_5(stated: str) -> dict[str, Any]:
+    """The block of a bit string with the source's own type (`column.propagate.source.type`)."""
+    parameters = {"length": "5", "__debezium.source.column.type": stated}
+    return {"type": "bytes", "name": "io.debezium.data.Bits", "parameters": parameters}
+
+
 @pytest.mark.parametrize(
     ("block", "line"),
     [
@@ -107,6 +113,8 @@ def test_a_mode_of_another_kind_is_a_fault(tmp_path: Path) -> None:
             {"type": "bytes", "name": "io.debezium.data.Bits", "parameters": {"length": "5"}},
             "c: bit(5) # or bit varying(5), which has the same schema block",
         ),
+        (bits_of_length_5("BIT"), "c: bit(5)"),
+        (bits_of_length_5("VARBIT"), "c: bit varying(5)"),
         ({"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2"}}, "c: money"),
         (
             {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2", "connect.decimal.precision": "9"}},

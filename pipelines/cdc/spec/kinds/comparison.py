@@ -102,10 +102,14 @@ class Blocks:
         ('date', 'bigint')
         """
         stated = schema.get("parameters") or {}
-        if name := str(stated.get(f"{_PARAMETER}type", "")).lower():
+        if name := self.stated_type(schema):
             sizes = [stated[each] for each in (f"{_PARAMETER}length", f"{_PARAMETER}scale") if each in stated]
             return f"{name}({','.join(sizes)})" if sizes and name in self.decimals else name
         if schema.get("name") == "org.apache.kafka.connect.data.Decimal":
             precision = stated.get("connect.decimal.precision", 38)
             return f"{self.decimals[0]}({precision},{stated.get('scale', 0)})"
         return self.by_name.get(str(schema.get("name")), self.by_type.get(str(schema.get("type")), self.otherwise))
+
+    def stated_type(self, schema: Mapping[str, Any]) -> str:
+        """The name of the source's own type, which a block has with `column.propagate.source.type`; else empty."""
+        return str((schema.get("parameters") or {}).get(f"{_PARAMETER}type", "")).lower()

@@ -203,7 +203,7 @@ def _described(column: Mapping[str, Any]) -> str:
     return f"{name}({length})" if name in ("char", "bpchar", "varchar", "bit", "varbit") and length else name
 
 
-_DECIMAL = "org.apache.kafka.connect.data.Decimal"
+_DECIMAL, _PRECISION = "org.apache.kafka.connect.data.Decimal", "connect.decimal.precision"
 _BLOCKS = Blocks(
     by_name={
         "io.debezium.time.Date": "date",
@@ -260,7 +260,8 @@ def _block_type(schema: Mapping[str, Any]) -> str:
     elements' type."""
     if schema.get("name") == "io.debezium.data.Bits":
         length = (schema.get("parameters") or {}).get("length")
-        return f"bit({length})" if length and int(length) < _LONGEST else "bit varying"
+        name = "bit varying" if _BLOCKS.stated_type(schema) == "varbit" else "bit"
+        return f"{name}({length})" if length and int(length) < _LONGEST else "bit varying"
     if _is_array(schema):
         return f"{_block_type(schema['items'])}[]"
     return "money" if _is_money(schema) else _BLOCKS.type_of(schema)
@@ -273,13 +274,15 @@ def _is_array(schema: Mapping[str, Any]) -> bool:
 def _is_money(schema: Mapping[str, Any]) -> bool:
     """The only decimal whose precision is not in its block."""
     parameters = schema.get("parameters") or {}
-    return schema.get("name") == _DECIMAL and parameters.keys() == {"scale"} and parameters["scale"] == "2"
+    return schema.get("name") == _DECIMAL and _PRECISION not in parameters and parameters.get("scale") == "2"
 
 
 def _block_other(schema: Mapping[str, Any]) -> str | None:
-    """For a bit string, the one of varying length: it is read without zeros at its front."""
+    """For a bit string, the one of varying length, which is read without zeros at its front; unless the block has the
+    source's own type."""
     type_ = _block_type(schema)
-    return type_.replace("bit(", "bit varying(") if type_.startswith("bit(") else None
+    is_open = type_.startswith("bit(") and not _BLOCKS.stated_type(schema)
+    return type_.replace("bit(", "bit varying(") if is_open else None
 
 
 _MODE_OF_BLOCK = {
