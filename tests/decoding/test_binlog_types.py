@@ -3,12 +3,12 @@
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 
 import pytest
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, Row, SparkSession
 from pyspark.sql import functions as F
 from tests.decoding.binlog.expected import Source, expected_rows, spec_columns
 from tests.support.records import RECORDS
@@ -53,15 +53,23 @@ def check(spark: SparkSession, capture: Capture, modes: Modes) -> None:
     """Decode the records of one combination of modes and compare each with its row."""
     source = Source(capture, modes)
     spec = types_table(source)
-    captured = [record for with_schema in (False, True) for record in records(capture, with_schema=with_schema)]
-    captured = [record for record in captured if record.topic == f"{modes.prefix}.shop.types"]
+    captured = records_of(capture, modes)
     rows = [
         (record.topic, number, record.offset, None, 0, None, record.key, record.value)
         for number, record in enumerate(captured)
     ]
     decoded = decode(spark.createDataFrame(rows, RECORDS), spec)
-    shown = decoded.select("_partition", "_outcome", "_reason", "_message", F.struct(*_shown(spec)).alias("row"))
-    found = sorted(shown.collect())
+    assert faults(captured, sorted(decoded.select(*compared(spec)).collect()), source) == ""
+
+
+def compared(spec: TableSpec) -> list[Column | str]:
+    """What `faults` compares of decoded records."""
+    return ["_partition", "_outcome", "_reason", "_message", F.struct(*shown(spec)).alias("row")]
+
+
+def faults(captured: Sequence[Record], found: Sequence[Row], source: Source) -> str:
+    """What is wrong with the decoded records, a line for each column; empty if each has its row's values."""
+    capture, modes, spec = source.capture, source.modes, types_table(source)
     targets = {column.target: conversion_of(column, spec.connector).target for column in spec.columns}
     expected = expected_rows(source)
     wrong = []
@@ -71,14 +79,15 @@ def check(spark: SparkSession, capture: Capture, modes: Modes) -> None:
         where = f"{name_of(capture, modes)}, row {row_id}"
         wanted = expected[row_id]
         if wanted is None:
-            assert (got._outcome, got._reason) == ("reject", "WRONG_TYPE"), where
+            if (got._outcome, got._reason) != ("reject", "WRONG_TYPE"):
+                wrong.append(f"{where}: {got._outcome} in place of a reject")
             continue
         if got._outcome != "change":
             wrong.append(f"{where}: {got._message}")
             continue
         texts = {name: _plain(text, targets[name]) for name, text in got.row.asDict().items()}
         wrong += [f"{where}: {name} {texts[name]} {wanted[name]}" for name in texts if texts[name] != wanted[name]]
-    assert "\n".join(wrong) == ""
+    return "\n".join(wrong)
 
 
 def types_table(source: Source) -> TableSpec:
@@ -104,6 +113,12 @@ def _in_spec(type_: str) -> str:
     return plain
 
 
+def records_of(capture: Capture, modes: Modes) -> list[Record]:
+    """The records of the table in these modes, without a schema block and with one."""
+    captured = [record for with_schema in (False, True) for record in records(capture, with_schema=with_schema)]
+    return [record for record in captured if record.topic == f"{modes.prefix}.shop.types"]
+
+
 @cache
 def records(capture: Capture, *, with_schema: bool) -> tuple[Record, ...]:
     """The records of a capture file."""
@@ -111,7 +126,7 @@ def records(capture: Capture, *, with_schema: bool) -> tuple[Record, ...]:
         return tuple(map(Record.from_line, lines))
 
 
-def _shown(spec: TableSpec) -> Iterator[Column]:
+def shown(spec: TableSpec) -> Iterator[Column]:
     """Each column as a text: bytes in hex, timestamps in microseconds, shapes as hex@srid."""
     for column in spec.columns:
         yield _text(column, spec).alias(column.target)

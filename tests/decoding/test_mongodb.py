@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from tests.support.conf_folder import one_table
 from tests.support.records import RECORDS
@@ -29,7 +29,7 @@ from cdc import decode
 from cdc.debezium.values import conversion_of
 from cdc.spec.model import TableSpec
 
-_RECORDED_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+RECORDED_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CAPTURE_MODES = {
     "update_full": "change_streams_update_full",
     "partial": "change_streams",
@@ -114,7 +114,7 @@ def captured(version: str, mode: str, *, with_schema: bool, source: str) -> list
 def as_frame(spark: SparkSession, records: Iterable[Record]) -> DataFrame:
     """Records in the columns of bronze, each in a partition of its number."""
     rows = [
-        (each.topic, number, each.offset, _RECORDED_AT, 0, None, each.key, each.value)
+        (each.topic, number, each.offset, RECORDED_AT, 0, None, each.key, each.value)
         for number, each in enumerate(records)
     ]
     return spark.createDataFrame(rows, RECORDS)
@@ -138,21 +138,45 @@ def shown(table: TableSpec) -> Iterator[Column]:
 
 
 def test_every_type_of_every_version_in_every_mode(spark: SparkSession, tmp_path: Path) -> None:
-    table = spec(tmp_path, {name: of_type for name, (of_type, _) in TYPES.items()}, "partial", "lab.types")
-    records = [
+    table, records = types_table(tmp_path), documents_of_types()
+    assert len(records) == 2 * len(FORMS) == 28
+    for number, got in enumerate(decoded(spark, records, table, *compared(table))):
+        assert list(type_faults(got)) == [], FORMS[number // 2]
+
+
+def types_table(folder: Path, paths: Iterable[str] = TYPES) -> TableSpec:
+    """The spec of the documents that have every type, with these columns."""
+    return spec(folder, {path: TYPES[path][0] for path in paths}, "partial", "lab.types")
+
+
+def documents_of_types() -> list[Record]:
+    """The records of such documents, in all versions, modes and forms."""
+    return [
         record
         for version, mode, with_schema in FORMS
         for record in captured(version, mode, with_schema=with_schema, source="lab.types")
         if record.offset != 1
     ]
-    assert len(records) == 2 * len(FORMS) == 28
-    row = F.struct(*shown(table)).alias("row")
-    for number, got in enumerate(decoded(spark, records, table, "_outcome", "_message", row, "_unknown")):
-        assert (got._outcome, got._message) == ("change", None), FORMS[number // 2]
-        for name, (of_type, expected) in TYPES.items():
-            value = json.loads(got.row[name]) if of_type in ("json", "array") else got.row[name]
-            assert value == expected, (FORMS[number // 2], name)
-        assert got._unknown == {"through": '[{"x":1}]', "a.b": '"dotted"'}
+
+
+def compared(table: TableSpec) -> list[Column | str]:
+    """What `type_faults` compares of a decoded record."""
+    return ["_outcome", "_message", F.struct(*shown(table)).alias("row"), "_unknown"]
+
+
+def type_faults(got: Row) -> Iterator[str]:
+    """What is wrong with a decoded document of all types."""
+    if (got._outcome, got._message) != ("change", None):
+        yield f"{got._outcome}: {got._message}"
+        return
+    values = got.row.asDict()
+    for name in values:
+        of_type, expected = TYPES[name]
+        value = json.loads(values[name]) if of_type in ("json", "array") else values[name]
+        if value != expected:
+            yield f"{name}: {value!r} in place of {expected!r}"
+    if len(values) == len(TYPES) and got._unknown != {"through": '[{"x":1}]', "a.b": '"dotted"'}:
+        yield f"unknown: {got._unknown}"
 
 
 def written() -> dict[str, Any]:
@@ -340,16 +364,34 @@ def partial_updates(version: str, *, with_schema: bool = False) -> list[Record]:
 
 def test_a_partial_update_changes_what_it_names(spark: SparkSession, tmp_path: Path) -> None:
     table = spec(tmp_path, ORDERS, "oplog", "shop.orders")
-    records = [each for version, form in PARTIAL for each in partial_updates(version, with_schema=form)]
+    updates = numbered_updates()
+    for row, (version, number, _) in zip(decoded(spark, [each[2] for each in updates], table), updates, strict=True):
+        assert list(update_faults(row, table, version, number)) == [], (version, number)
+
+
+def numbered_updates() -> list[tuple[str, int, Record]]:
+    """The scenario's updates in all versions, each with the version and its place in `UPDATES`."""
+    return [
+        (version, number, record)
+        for version, form in PARTIAL
+        for number, record in enumerate(partial_updates(version, with_schema=form))
+    ]
+
+
+def update_faults(row: Row, table: TableSpec, version: str, number: int) -> Iterator[str]:
+    """What is wrong with a decoded update of the scenario."""
+    changed, unknown = UPDATES[number]
     targets = {column.name: column.target for column in table.columns}
-    expected = [(version, number, *update) for version, _ in PARTIAL for number, update in enumerate(UPDATES)]
-    for row, (version, number, changed, unknown) in zip(decoded(spark, records, table), expected, strict=True):
-        assert (row._outcome, row._message) == ("change", None), number
-        assert set(row._columns_to_update) == {"id", *(targets[name] for name in changed)}, number
-        assert {name: row[targets[name]] for name in changed} == changed, number
-        of_oplog = number == 8 and version.startswith("1.")
-        # The oplog has the whole array that became shorter.
-        assert row._unknown == ({"tags": '["z","b"]'} if of_oplog else unknown), number
+    if (row._outcome, row._message) != ("change", None):
+        yield f"{row._outcome}: {row._message}"
+        return
+    if set(row._columns_to_update) != {"id", *(targets[name] for name in changed)}:
+        yield f"columns to update: {row._columns_to_update}"
+    yield from (f"{name}: {row[targets[name]]}" for name, each in changed.items() if row[targets[name]] != each)
+    # The oplog has the whole array that became shorter.
+    of_oplog = number == 8 and version.startswith("1.")
+    if row._unknown != ({"tags": '["z","b"]'} if of_oplog else unknown):
+        yield f"unknown: {row._unknown}"
 
 
 def test_an_update_of_a_part_of_a_value_is_a_reject(spark: SparkSession, tmp_path: Path) -> None:

@@ -28,6 +28,13 @@ def _plain(schema: Mapping[str, Any], value: Any) -> Any:
     match schema["type"]:
         case "struct":
             return {field["field"]: _field(field, value.get(field["field"])) for field in schema["fields"]}
+        case "array":
+            return [_field(schema["items"], each) for each in value]
+        case "map" if schema["keys"]["type"] == "string":
+            return {name: _field(schema["values"], each) for name, each in value.items()}
+        case "map":
+            parts = (schema["keys"], schema["values"])
+            return [dict(zip(("key", "value"), map(_field, parts, pair), strict=True)) for pair in value]
         case "bytes":
             return base64.b64decode(value).decode("latin-1")
     return value

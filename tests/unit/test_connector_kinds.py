@@ -72,6 +72,15 @@ def test_what_a_kind_does_not_have_is_a_fault(
     assert expected[1] in fault.detail
 
 
+@pytest.mark.parametrize("shape", ["flattened", "avro_json"])
+def test_a_shape_that_a_kind_is_not_read_in_is_a_fault(tmp_path: Path, shape: str) -> None:
+    documents = "table: shop.orders\nkey: [_id]\ncolumns: {_id: int}\n"
+    (fault,) = faults(tmp_path, f"topic_prefix: till\nkind: mongodb\nshape: {shape}\n", documents)
+    assert (fault.condition, fault.value) == (Condition.BAD_VALUE, shape)
+    assert fault.detail == f"`shape` is `{shape}`, in which records of MongoDB connectors are not read"
+    assert fault.fix == "let the connector write another one, and state it: envelope, cloudevents."
+
+
 def test_a_misspelt_kind_has_a_near_match(tmp_path: Path) -> None:
     (fault,) = faults(tmp_path, DB2.replace("db2", "sqlserfer"))
     assert fault.near_match == "sqlserver"
@@ -174,6 +183,20 @@ def test_the_fitting_spec_has_the_topics_of_another_delimiter(kind: str) -> None
     expected = KINDS[kind].topic_patterns[0].replace(".", "-")
     assert f'topic_pattern: "{expected}"' in fitting_spec(Config(settings | {"topic.delimiter": "-"}))
     assert "topic_pattern" not in fitting_spec(Config(settings))
+
+
+def test_flattened_documents_are_lost_and_the_fitting_spec_does_not_state_their_shape() -> None:
+    settings = {
+        "connector.class": KINDS["mongodb"].connector_class,
+        "topic.prefix": "till",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "transforms": "flat",
+        "transforms.flat.type": "io.debezium.transforms.ExtractNewRecordState",
+    }
+    found = {each.setting: each.level for each in advice(Config(settings))}
+    assert found["transforms.flat.type"] is Level.LOST
+    assert "transforms.flat.add.fields" not in found
+    assert "shape: flattened" not in fitting_spec(Config(settings))
 
 
 def test_an_unknown_class_is_told_those_that_are_known() -> None:

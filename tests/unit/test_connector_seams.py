@@ -26,6 +26,9 @@ REGISTRIES = {f"{folder}/__init__.py" for folder in (*FOLDERS, IMAGES_FOLDER)}
 OWN = {f"{folder}/{kind}.py" for folder in (*FOLDERS, IMAGES_FOLDER) for kind in every_kind()}
 FILES = {str(file.relative_to(CDC)): file.read_text(encoding="utf-8") for file in CDC.rglob("*.py")}
 POSITION_FIELDS = re.compile(r"(?i)\b_?(commit_lsn|change_lsn|event_serial_no)\b")
+NAMES = re.compile("sql ?server|postgres|mysql|mariadb|mongo|db2", re.IGNORECASE)
+"""How texts call the kinds and their databases."""
+LAYERS = ("bronze", "silver", "gold")
 DEFAULT_KIND = "spec/model.py"
 """States the kind of a connector spec without one, and nothing else of it."""
 
@@ -39,9 +42,11 @@ def imported(text: str) -> set[str]:
 
 
 def strings(text: str) -> set[str]:
-    """Every text in a file's code."""
-    nodes = ast.walk(ast.parse(text))
-    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    """Every text in a file's code, messages included; not the docstrings of modules, functions, classes and fields."""
+    nodes = list(ast.walk(ast.parse(text)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings)
+    return {node.value for node in texts if isinstance(node.value, str)}
 
 
 def test_only_registries_import_a_kinds_own_modules() -> None:
@@ -51,8 +56,26 @@ def test_only_registries_import_a_kinds_own_modules() -> None:
 
 
 def test_only_registries_and_a_kinds_own_modules_name_it() -> None:
-    naming = {name for name, text in FILES.items() if strings(text) & set(every_kind())}
+    # Families may serve one or two kinds, and their docstrings say which; what their code says of one is given to them.
+    naming = {name for name, text in FILES.items() if any(map(NAMES.search, strings(text)))}
     assert naming <= {*OWN, *REGISTRIES, DEFAULT_KIND}
+    of_default = set(filter(NAMES.search, strings(FILES[DEFAULT_KIND])))
+    assert of_default == {DEFAULT.name}
+
+
+@pytest.mark.parametrize("kind", every_kind())
+def test_every_kinds_names_are_looked_for(kind: str) -> None:
+    assert NAMES.match(kind)
+    assert NAMES.match(KINDS[kind].title)
+    assert f"spec/kinds/{kind}.py" in {name for name, text in FILES.items() if any(map(NAMES.search, strings(text)))}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_the_pipeline_files_name_no_kind(layer: str) -> None:
+    # Not in a comment either: the way from record to gold is the same for all.
+    files = sorted((PIPELINES / layer).rglob("*.py"))
+    assert files
+    assert [file.name for file in files if NAMES.search(file.read_text(encoding="utf-8"))] == []
 
 
 def test_only_a_kinds_own_files_name_its_position() -> None:
@@ -110,6 +133,7 @@ def test_a_kind_is_whole(name: str) -> None:
         assert set(values) <= set(field_schema("connector", (mode,))["enum"]), mode
     assert RULES[name].kind == name
     assert set(RULES[name].spec_fields) <= set(kind.modes)
+    assert set(kind.shapes) <= set(field_schema("connector", ("shape",))["enum"])
     assert set(kind.partial_modes) <= set(kind.modes.get("capture_mode", ()))
 
 

@@ -1,6 +1,7 @@
 """MariaDB's and MySQL's column types in specs, and advice on their connectors' configurations."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from cdc.connector_check.rules import advice
 from cdc.spec.kinds import KINDS, TypeFault
 
 _CONNECTOR = "topic_prefix: web\nkind: mariadb\n"
+_KINDS = ("mariadb", "mysql")
 _CONFIG = {
-    "connector.class": "io.debezium.connector.mariadb.MariaDbConnector",
     "topic.prefix": "web",
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter.schemas.enable": "false",
@@ -67,7 +68,7 @@ def test_other_types_are_faults(written: str) -> None:
         KINDS["mysql"].parse_type(written)
 
 
-@pytest.mark.parametrize("kind", ["mariadb", "mysql"])
+@pytest.mark.parametrize("kind", _KINDS)
 @pytest.mark.parametrize("table", ["found", "made"])
 def test_a_real_description_is_read_as_the_type_in_ddl(kind: str, table: str) -> None:
     own = KINDS[kind]
@@ -102,14 +103,21 @@ def test_modes_that_these_connectors_do_not_have_are_faults(tmp_path: Path, mode
     assert [fault.value for fault in conf.faults] == [mode.split(": ")[1]]
 
 
-def levels(**settings: Any) -> dict[str, Level]:
-    return {each.setting: each.level for each in advice(Config({**_CONFIG, **settings}))}
+def configured(kind: str, **settings: Any) -> Config:
+    """A connector's configuration with these settings beside those that are recommended."""
+    return Config({"connector.class": KINDS[kind].connector_class, **_CONFIG, **settings})
 
 
-def test_nothing_is_lost_with_the_defaults() -> None:
-    assert Level.LOST not in levels().values()
+def levels(kind: str, **settings: Any) -> dict[str, Level]:
+    return {each.setting: each.level for each in advice(configured(kind, **settings))}
 
 
+@pytest.mark.parametrize("kind", _KINDS)
+def test_nothing_is_lost_with_the_defaults(kind: str) -> None:
+    assert Level.LOST not in levels(kind).values()
+
+
+@pytest.mark.parametrize("kind", _KINDS)
 @pytest.mark.parametrize(
     ("setting", "value", "level"),
     [
@@ -117,19 +125,67 @@ def test_nothing_is_lost_with_the_defaults() -> None:
         ("time.precision.mode", "connect", Level.LOST),
         ("time.precision.mode", "nanoseconds", Level.LOST),
         ("time.precision.mode", "microseconds", Level.GOOD),
+        ("decimal.handling.mode", "double", Level.LOST),
+        ("decimal.handling.mode", "string", Level.GOOD),
+        ("binary.handling.mode", "hex", Level.GOOD),
         ("bigint.unsigned.handling.mode", "precise", Level.GOOD),
         ("event.processing.failure.handling.mode", "warn", Level.LOST),
         ("inconsistent.schema.handling.mode", "skip", Level.LOST),
         ("skipped.operations", "t", Level.RISK),
+        ("topic.naming.strategy", "x.Y", Level.RISK),
     ],
 )
-def test_a_setting_has_its_level(setting: str, value: str, level: Level) -> None:
-    assert levels(**{setting: value})[setting] == level
+def test_a_setting_has_its_level(kind: str, setting: str, value: str, level: Level) -> None:
+    assert levels(kind, **{setting: value})[setting] == level
 
 
-def test_the_fitting_spec_has_kind_and_modes() -> None:
-    config = Config({**_CONFIG, "time.precision.mode": "microseconds", "bigint.unsigned.handling.mode": "precise"})
+@pytest.mark.parametrize("kind", _KINDS)
+def test_a_setting_that_is_not_written_has_the_default_of_these_connectors(kind: str) -> None:
+    shown = {each.setting: each.value for each in advice(configured(kind))}
+    assert shown["time.precision.mode"] == "not set (default: adaptive_time_microseconds)"
+    assert shown["bigint.unsigned.handling.mode"] == "not set (default: long)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "other"),
+    [
+        ("mariadb", "log_bin_compress", "binlog_row_value_options"),
+        ("mysql", "binlog_row_value_options", "log_bin_compress"),
+    ],
+)
+def test_what_the_servers_log_may_lack_is_told_of_its_own_server(kind: str, own: str, other: str) -> None:
+    (found,) = [each for each in advice(configured(kind)) if each.setting == "database.hostname"]
+    assert (found.level, own in found.meaning, other in found.meaning) == (Level.NOTE, True, False)
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_a_converter_of_booleans_is_told_of(kind: str) -> None:
+    class_ = "io.debezium.connector.mysql.converters.TinyIntOneToBooleanConverter"
+    found = levels(kind, converters="boolean", **{"boolean.type": class_})
+    assert found["boolean.type"] is Level.NOTE
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_flattened_records_need_file_position_and_row(kind: str) -> None:
+    unwrap = "transforms.unwrap"
+    settings = {
+        "transforms": "unwrap",
+        f"{unwrap}.type": "io.debezium.transforms.ExtractNewRecordState",
+        f"{unwrap}.delete.tombstone.handling.mode": "rewrite",
+        f"{unwrap}.add.fields": "op,file,pos,source.ts_ms",
+    }
+    (found,) = [each for each in advice(configured(kind, **settings)) if each.setting == f"{unwrap}.add.fields"]
+    assert found.level is Level.LOST
+    assert found.meaning.startswith("without source.row, source.server_id, source.gtid a record has no position")
+    (fields,) = re.findall(r"add\.fields=(.*)`", str(found.fix))
+    assert Level.LOST not in levels(kind, **(settings | {f"{unwrap}.add.fields": fields})).values()
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_the_fitting_spec_has_kind_and_modes(kind: str) -> None:
+    settings = {"time.precision.mode": "microseconds", "bigint.unsigned.handling.mode": "precise"}
+    config = configured(kind, **settings)
     fields = dict(line.split(": ") for line in fitting_spec(config).splitlines() if ": " in line)
-    assert fields["kind"] == "mariadb"
+    assert fields["kind"] == kind
     assert (fields["time_precision_mode"], fields["bigint_unsigned_handling_mode"]) == ("microseconds", "precise")
     assert "decimal_handling_mode" not in fields

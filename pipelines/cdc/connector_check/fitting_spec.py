@@ -1,7 +1,7 @@
 """The connector spec that matches a connector's configuration, as YAML."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from cdc.connector_check.config import DEFAULTS, Config
@@ -35,7 +35,7 @@ def _fields(config: Config, rules: Rules) -> Iterator[str]:
             yield f"{field}: {mode}"
     if config.get("value.converter").endswith(".JsonConverter"):
         yield f"schemas: {'always' if config.is_true('value.converter.schemas.enable') else 'never'}"
-    yield from _shape(config)
+    yield from _shape(config, KINDS[rules.kind].shapes)
     if config.get("unavailable.value.placeholder") != DEFAULTS["unavailable.value.placeholder"]:
         yield f"placeholder: {_yaml(config.get('unavailable.value.placeholder'))}"
     if KINDS[rules.kind].merges_by_default:
@@ -44,9 +44,9 @@ def _fields(config: Config, rules: Rules) -> Iterator[str]:
         yield f"topic_pattern: {_yaml(pattern)}"
 
 
-def _shape(config: Config) -> Iterator[str]:
+def _shape(config: Config, known: Collection[str]) -> Iterator[str]:
     name = config.transform_of(UNWRAP)
-    if name is not None:
+    if name is not None and "flattened" in known:
         yield "shape: flattened"
         prefix = f"transforms.{name}.add.fields.prefix"
         if prefix in config and config.get(prefix) != "__":

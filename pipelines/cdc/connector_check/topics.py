@@ -47,6 +47,10 @@ def _of_unwrapping(config: Config, rules: Rules | None) -> Iterator[Advice]:
         return
     position = (rules or _UNKNOWN).position
     transform = f"transforms.{name}"
+    if rules and "flattened" not in KINDS[rules.kind].shapes:
+        meaning = "records that it flattens are not read: they have lost the types of their values."
+        yield Advice(Level.LOST, f"{transform}.type", UNWRAP, meaning, "remove it.")
+        return
     yield Advice(
         Level.NOTE,
         f"{transform}.type",

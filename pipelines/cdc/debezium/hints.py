@@ -3,6 +3,7 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from cdc.spec.kinds import kind_of
 from cdc.spec.model import ConnectorSpec
 
 _UNION = r'`\{"(string|long|int)":'
@@ -25,6 +26,8 @@ def of_position(fault: Column, connector: ConnectorSpec) -> Column:
 
 def of_missing_op(connector: ConnectorSpec) -> str:
     """What to add to the message about a value without ``op``; empty if every shape is tried."""
+    if "flattened" not in kind_of(connector).shapes:
+        return "; flattened records have lost the types of their values: let the connector write envelopes"
     if connector.shape == "auto":
         return ""
     return f"; the connector spec has `shape: {connector.shape}`, and `shape: auto` reads every shape but `avro_json`"

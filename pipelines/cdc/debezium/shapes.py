@@ -14,6 +14,7 @@ from cdc import names
 from cdc.debezium import avro_json, cloud_event, envelope, flattened
 from cdc.debezium.json_texts import is_damaged
 from cdc.debezium.parts import Parts, readable
+from cdc.spec.kinds import kind_of
 from cdc.spec.model import TableSpec
 
 DAMAGED = "_damaged"
@@ -30,6 +31,8 @@ _PART_COLUMNS = {
     "kind": KIND,
 }
 """The columns of a frame that hold `Parts`."""
+_DETECTED = ("flattened", "cloudevents", "envelope")
+"""The shapes that `shape: auto` tells apart."""
 
 
 @dataclass(frozen=True)
@@ -56,24 +59,20 @@ def parse(table: TableSpec, value: Column) -> list[Column]:
 
 def parse_others(table: TableSpec, value: Column) -> list[Column]:
     """With ``auto``, the value parsed as each other shape; null if it does not have that shape."""
-    if table.connector.shape != "auto":
-        return []
     as_envelope = F.col(_parsed_as("envelope"))
-    others = {
-        "flattened": envelope.is_flattened(as_envelope, table),
-        "cloudevents": envelope.is_cloud_event(as_envelope),
+    is_shape = {
+        "flattened": lambda: envelope.is_flattened(as_envelope, table),
+        "cloudevents": lambda: envelope.is_cloud_event(as_envelope),
     }
     return [
-        F.when(is_other, SHAPES[other].parse(readable(value, table), table)).alias(_parsed_as(other))
-        for other, is_other in others.items()
+        F.when(is_shape[other](), SHAPES[other].parse(readable(value, table), table)).alias(_parsed_as(other))
+        for other in _candidates(table)[:-1]
     ]
 
 
 def open_parts(table: TableSpec, value: Column) -> list[Column]:
     """Whether the record is damaged, and its parts, from the parsed columns."""
-    shape = table.connector.shape
-    # Envelope last: every value was parsed as one, so only the other columns are null for a shape it does not have.
-    candidates = ("flattened", "cloudevents", "envelope") if shape == "auto" else (shape,)
+    candidates = _candidates(table)
     parts = {name: SHAPES[name].open_parts(F.col(_parsed_as(name)), table) for name in candidates}
 
     def first_parsed(column_of: Callable[[str], Column]) -> Column:
@@ -91,6 +90,16 @@ def open_parts(table: TableSpec, value: Column) -> list[Column]:
     damaged = first_parsed(lambda name: is_damaged(F.col(_parsed_as(name)), value))
     extras = dict.fromkeys(name for each in parts.values() for name in each.extras)
     return [damaged.alias(DAMAGED), *map(part, _PART_COLUMNS), *map(extra, extras)]
+
+
+def _candidates(table: TableSpec) -> tuple[str, ...]:
+    """The shapes that a value may have: the one in the spec, or of those that are detected the ones that its kind has.
+
+    Envelope last: every value was parsed as one, so only the other columns are null for a shape it does not have.
+    """
+    if table.connector.shape != "auto":
+        return (table.connector.shape,)
+    return tuple(each for each in _DETECTED if each in kind_of(table.connector).shapes)
 
 
 def _parsed_as(shape: str) -> str:

@@ -117,6 +117,11 @@ def _check_modes(reading: Reading, kind: Kind) -> None:
         detail = f"`topic_pattern` has `{{{min(unknown)}}}`, which is not a part of a table's name in {kind.title}"
         fix = f"use those of its patterns: {listed(kind.topic_patterns)}."
         reading.report(Fault(Condition.BAD_VALUE, ("topic_pattern",), detail, fix))
+    shape = reading.data.get("shape", "auto")
+    if shape not in ("auto", *kind.shapes):
+        detail = f"`shape` is `{shape}`, in which records of {kind.title} connectors are not read"
+        fix = f"let the connector write another one, and state it: {listed(kind.shapes)}."
+        reading.report(Fault(Condition.BAD_VALUE, ("shape",), detail, fix, value=shape))
     for name in [name for name in reading.data if name in MODES]:
         value, known = reading.data[name], kind.modes.get(name, ())
         if not known:

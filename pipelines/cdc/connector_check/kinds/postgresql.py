@@ -113,7 +113,7 @@ def _of_truncates(config: Config) -> Iterator[Advice]:
 
 RULES = Rules(
     kind="postgresql",
-    position=("source.lsn", "source.sequence", "source.ts_ms"),
+    position=("source.lsn", "source.sequence", "source.snapshot", "source.ts_ms"),
     modes={
         "time.precision.mode": _TEMPORAL,
         "decimal.handling.mode": _DECIMAL,

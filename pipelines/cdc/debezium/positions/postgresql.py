@@ -62,10 +62,13 @@ class PostgreSqlPosition(Position):
         """Why there is no position."""
         lsn, sequence = source.getField(_LSN_FIELD), source.getField(_SEQUENCE)
         is_malformed = lsn.isNotNull() & _number(lsn).isNull()
+        # Only flattened records can lack it: they have the fields of `source` that the transformation is told to add.
+        is_unmarked = (F.col(names.OP) == names.READ) & source.getField(SNAPSHOT_FIELD).isNull()
         return F.coalesce(
             F.when(is_malformed, F.concat(F.lit("source.lsn is "), quoted(lsn))),
             F.when(F.col(_LSN).isNull() & sequence.isNull(), "source.lsn is null"),
             unreadable(_PLACE, f"source.{_SEQUENCE}", sequence),
+            F.when(is_unmarked, f"source.{SNAPSHOT_FIELD} is null"),
         )
 
     def operation_rank(self, op: Column) -> Column:

@@ -53,6 +53,8 @@ class Kind:
     """The types whose values are written with an offset, to which `keep_offset` applies."""
     overflowing: tuple[str, ...] = ()
     """The types whose nanoseconds overflow 64 bits, to which `overflow` applies."""
+    shapes: tuple[str, ...] = ("envelope", "flattened", "cloudevents", "avro_json")
+    """The shapes of a record's value that are read."""
     document_key: str | None = None
     """The field that identifies a document, if rows are documents, in which columns are paths: ``address.city``."""
     partial_modes: tuple[str, ...] = ()

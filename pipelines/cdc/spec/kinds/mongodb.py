@@ -47,6 +47,8 @@ KIND = Kind(
             "oplog",
         ),
     },
+    # Flattened documents have lost their types, and Avro has a document as text in a union.
+    shapes=("envelope", "cloudevents"),
     document_key="_id",
     partial_modes=("change_streams", "change_streams_with_pre_image", "oplog"),
     widths=Widths(families={"number": ("int", "long", "double", "decimal", "decimal128")}),
