@@ -160,7 +160,7 @@ def streamed_table(frame: DataFrame) -> StreamedTable | None:
     The time of a batch is the same for all jobs that compute its rows only in a streaming query.
     """
     plan = analyzed_plan(frame)
-    patterns = _jvm(frame.sparkSession).org.apache.spark.sql.catalyst.trees.TreePattern
+    patterns = _tree_patterns(frame.sparkSession)
     if any(plan.containsPattern(pattern) for pattern in (patterns.CURRENT_LIKE(), patterns.PLAN_EXPRESSION())):
         return None
     operators = list(_with_children(plan))
@@ -213,7 +213,7 @@ FilesOf = Callable[[str], tuple[StructType, list[str]] | None]
 def with_tables_as_files(frame: DataFrame, files_of: FilesOf) -> DataFrame:
     """The same batch query, reading files in place of Delta tables; the frame itself if it cannot be so."""
     session, plan = frame.sparkSession, analyzed_plan(frame)
-    patterns = _jvm(session).org.apache.spark.sql.catalyst.trees.TreePattern
+    patterns = _tree_patterns(session)
     if plan.containsPattern(patterns.PLAN_EXPRESSION()):
         return frame
     replaced: dict[int, Any] = {}
@@ -288,18 +288,23 @@ def plan_json(plan: Any) -> str | None:
 
 def calls_python(session: SparkSession, plan: Any) -> bool:
     """True if a plan calls a Python function."""
-    return _has_any(session, plan, "PYTHON_UDF")
+    return _has_any(plan, _tree_patterns(session).PYTHON_UDF())
 
 
 def is_of_the_moment(session: SparkSession, plan: Any) -> bool:
     """True if a plan asks for the current time or user, for a session's variable, or for what only Java knows."""
-    return _has_any(session, plan, "CURRENT_LIKE", "VARIABLE_REFERENCE", "SCALA_UDF")
+    known = _tree_patterns(session)
+    return _has_any(plan, known.CURRENT_LIKE(), known.VARIABLE_REFERENCE(), known.SCALA_UDF())
 
 
-def _has_any(session: SparkSession, plan: Any, *patterns: str) -> bool:
-    every = _jvm(session).org.apache.spark.sql.catalyst.trees.TreePattern
+def _has_any(plan: Any, *patterns: Any) -> bool:
     plans = [plan, *elements(plan.subqueriesAll())]
-    return any(each.containsPattern(getattr(every, name)()) for each in plans for name in patterns)
+    return any(each.containsPattern(pattern) for each in plans for pattern in patterns)
+
+
+def _tree_patterns(session: SparkSession) -> Any:
+    """Spark's names of what can be in a plan."""
+    return _jvm(session).org.apache.spark.sql.catalyst.trees.TreePattern
 
 
 def expressions(plan: Any) -> Iterator[Any]:
