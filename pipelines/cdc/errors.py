@@ -28,7 +28,7 @@ class Condition(Enum):
     UNSUPPORTED_TYPE = (
         "a column type exists in the source database, but the connector omits such columns from its records"
     )
-    BAD_TABLE_NAME = "a source table is not named by database, schema and table"
+    BAD_TABLE_NAME = "a source table is not named as its kind of database names tables"
     BAD_DATASET_NAME = "a dataset name is not valid for a lakehouse table"
     DUPLICATE_TABLE_NAME = "two tables would write the same dataset"
     DUPLICATE_SOURCE = "two tables flow into one target under the same source"

@@ -24,6 +24,12 @@ _ARRIVAL = (names.PARTITION, names.OFFSET)
 """Order of arrival: that of the offsets; the partition only makes it total, since a key has one partition."""
 _OF_TRANSACTION = (names.INCARNATION, names.COMMITTED_AT)
 """The columns of a sequence that all changes of a transaction have in common, beside the transaction itself."""
+_INCREMENTAL = "incremental"
+"""The snapshot marker of reads that may have a position before that of the changes which they have seen."""
+_OTHER_LOG = (
+    "these changes are of another server, or of a log that was reset, and lose against those before: set `restored_at`"
+    " of connector {connector} to the moment from which such records came, then --rebuild the tables that a run names"
+)
 _FIRST, _HIGHEST, _NUMBER, _OPS, _PREVIOUS = "_first", "_highest", "_number", "_ops", "_previous"
 
 
@@ -33,11 +39,16 @@ def wants_findings(spark: SparkSession) -> bool:
 
 
 def arrival(table: TableSpec) -> Mapping[str, str]:
-    """The table property of ``_changes`` that lets each update count the changes that arrived out of order.
+    """The table properties of ``_changes`` that let each update count the changes that arrived out of order.
 
     Those are changes of one row and transaction that are applied in another order than that of their arrival: where
-    the log's positions decide, an `inversion`. Empty for a table without a key.
+    the log's positions decide, an `inversion`; for a table without a key they are not counted. Where a log's positions
+    only grow, changes of a log that runs backwards are counted too.
     """
+    return {**_order_of_rows(table), **_order_of_log(table)}
+
+
+def _order_of_rows(table: TableSpec) -> Mapping[str, str]:
     if not table.key:
         return {}
     position = position_of(table.connector)
@@ -48,6 +59,23 @@ def arrival(table: TableSpec) -> Mapping[str, str]:
         "arrival": list(_ARRIVAL),
     }
     return {"report.arrival": json.dumps(order)}
+
+
+def _order_of_log(table: TableSpec) -> Mapping[str, str]:
+    position = position_of(table.connector)
+    if not position.same_delivery:
+        return {}
+    order = {
+        "of": [names.TOPIC, names.PARTITION, names.INCARNATION],
+        "by": [position.transaction, *position.change],
+        "arrival": names.OFFSET,
+        "same": list(position.same_delivery),
+        "without": {names.SNAPSHOT: _INCREMENTAL},
+        "text": "the log runs backwards",
+        "example": f"{{{names.TOPIC}}}[{{{names.PARTITION}}}]@{{{names.OFFSET}}}",
+        "hint": _OTHER_LOG.format(connector=table.connector.name),
+    }
+    return {"report.backwards": json.dumps(order)}
 
 
 def findings(changes: Mapping[TableSpec, DataFrame]) -> DataFrame:
@@ -99,7 +127,7 @@ def _backwards(changes: DataFrame, table: TableSpec) -> DataFrame:
     backwards = _first_deliveries(changes, table).select("*", highest.alias(_HIGHEST))
     detail = F.concat(_transaction(table), F.lit(" after "), F.col(_HIGHEST))
     # A read of an incremental snapshot may have a position before the changes that it has seen.
-    is_in_order = F.coalesce(F.col(names.SNAPSHOT) == "incremental", F.lit(False))
+    is_in_order = F.coalesce(F.col(names.SNAPSHOT) == _INCREMENTAL, F.lit(False))
     is_backwards = (F.col(_HIGHEST) > F.col(position.transaction)) & ~is_in_order
     return _summary(backwards.where(is_backwards), table, position.backwards, detail)
 

@@ -1,20 +1,25 @@
 """Random histories through the real connector: gold is the database's rows, history the versions that it committed."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.support.cdc_pipeline import CdcPipeline
 from tests.support.records import RECORDS
 from tests.support.tables import kind_table
+from tests.unit.test_report_measures import written
 from tools.binlog_connector.histories import COLUMNS, KEY, SEEDS, has_truncates, read
 
-from cdc import decode, sequence
+from cdc import arrival, decode, sequence
 from cdc.spec.model import ConnectorSpec
+from dlt_local.observability.report import backwards
 
 _COLUMNS = "\n".join(f"  {name}: {type_}" for name, type_ in COLUMNS.items())
 _SHOWN = ("id", "region", "name", "total", "small", "date_format(made, 'yyyy-MM-dd HH:mm:ss.SSSSSS')")
@@ -45,6 +50,66 @@ def test_all_histories_in_the_order_of_their_sequences(spark: SparkSession) -> N
         where = f"seed {seed}; records and truth are in its file"
         assert sorted(applied[seed].rows.values()) == sorted(map(tuple, truth["rows"])), where
         assert _differences(applied[seed].versions, map(tuple, truth["versions"])) == {}, where
+
+
+def test_no_restart_or_snapshot_is_taken_for_another_server(tmp_path: Path) -> None:
+    """The real positions of all seeds, as `silver.<table>_changes` has them, in three updates."""
+    connector = ConnectorSpec("shop", "s", kind="mariadb")
+    table = kind_table({"id": "int"}, connector=connector, source="shop.orders", name="orders")
+    declared, counts = arrival(table)["report.backwards"], None
+    seeds = [placed(seed) for seed in SEEDS]
+    assert sum(later < earlier for rows in seeds for earlier, later in pairwise(map(_place, rows))) > len(SEEDS)
+    for part in range(3):
+        new = [row for rows in seeds for at, row in enumerate(rows) if at * 3 // len(rows) == part]
+        written(tmp_path / "t", pa.Table.from_pylist(new, PLACED), mode="append")
+        counts = backwards.counts(tmp_path / "t", declared, counts)
+        assert counts is not None and counts.rows == {}
+    # The control: the last change of a seed as another server's.
+    other = {**seeds[0][-1], "_offset": len(seeds[0]), "_binlog_pos": 4, "_gtid": "0-102-9", "_server_id": 102}
+    written(tmp_path / "t", pa.Table.from_pylist([other], PLACED), mode="append")
+    found = backwards.counts(tmp_path / "t", declared, counts)
+    assert found is not None and found.rows == {"the log runs backwards": 1}
+
+
+PLACED = pa.schema(
+    {
+        **dict.fromkeys(("_topic", "_op", "_gtid", "_snapshot"), pa.string()),
+        **dict.fromkeys(
+            ("_partition", "_offset", "_incarnation", "_binlog_file", "_binlog_pos", "_binlog_row", "_server_id"),
+            pa.int64(),
+        ),
+    }
+)
+
+
+def placed(seed: int) -> list[dict[str, Any]]:
+    """The positions of a seed's changes, as they arrived."""
+    found = []
+    for number, record in enumerate(read(seed)[0]):
+        if record.value is None:
+            continue
+        value = json.loads(record.value)
+        source = value["source"]
+        found.append(
+            {
+                "_topic": record.topic,
+                "_partition": 0,
+                "_offset": number,
+                "_incarnation": 0,
+                "_op": value["op"],
+                "_snapshot": source.get("snapshot"),
+                "_binlog_file": int(source["file"].rpartition(".")[2]),
+                "_binlog_pos": source["pos"],
+                "_binlog_row": source["row"],
+                "_server_id": source["server_id"],
+                "_gtid": source["gtid"],
+            }
+        )
+    return found
+
+
+def _place(row: dict[str, Any]) -> tuple[int, ...]:
+    return (row["_binlog_file"], row["_binlog_pos"], row["_binlog_row"])
 
 
 class Applied:

@@ -1,16 +1,17 @@
-"""Random histories through the real PostgreSQL connector: gold is the database's rows, history every version.
+"""Random histories through the real PostgreSQL connector: gold is the database's rows, history what was committed.
 
 The seeds' records include redeliveries, incremental snapshots while other transactions run, transactions that commit in
-another order than they write, changes of keys, and truncates.
+another order than they write, changes of keys, and truncates. The expected rows and versions are none of the
+connector's: the database's tables were read by SQL after each statement.
 """
 
 import gzip
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -18,7 +19,7 @@ from tests.support.cdc_pipeline import CdcPipeline
 from tests.support.records import RECORDS
 from tests.support.tables import table
 from tools.captures import Record
-from tools.postgresql_connector.histories import SEEDS, TABLES, file_of
+from tools.postgresql_connector.histories import SEEDS, TABLES, Entry, file_of
 
 from cdc import changes, decode, sequence
 from cdc.spec.model import ConnectorSpec, TableSpec
@@ -26,16 +27,59 @@ from cdc.spec.model import ConnectorSpec, TableSpec
 COLUMNS = {"id": "integer not null", "n": "integer", "note": "text"}
 PLACEHOLDER = "__debezium_unavailable_value"
 EVERY = range(1, SEEDS + 1)
-SOME = ((1, "by_full"), (5, "by_index"), (6, "by_default"))
-"""For `make test`: a truncate, redeliveries, incremental snapshots, values stored apart from their row."""
 Rows = dict[int, tuple[int, str | None]]
 Versions = dict[int, list[tuple[int, str | None]]]
 
 
-def history(seed: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class History:
     """The history of a seed."""
-    found: dict[str, Any] = json.loads(gzip.decompress(file_of(seed).read_bytes()))
-    return found
+
+    records: tuple[Record, ...]
+    committed: tuple[Entry, ...]
+    """What each statement of a committed transaction did, in the order of the commits."""
+    rows: dict[str, Rows]
+    """The rows at the end, read by SQL, by table."""
+
+    def versions(self, name: str) -> Versions:
+        """Every version of each row of a table."""
+        found: Versions = defaultdict(list)
+        for of, *version in self.committed:
+            if of == name and len(version) == 3:
+                id_, n, note = version
+                found[id_].append((n, note))
+        return found
+
+    def rows_of(self, name: str, *, with_truncates: bool = True) -> Rows:
+        """The rows of a table at the end, from what was committed; or as they would be if no truncate had been."""
+        rows: Rows = {}
+        for of, *version in self.committed:
+            if of != name:
+                continue
+            if not version:
+                rows = {} if with_truncates else rows
+            elif len(version) == 1:
+                del rows[version[0]]
+            else:
+                id_, n, note = version
+                rows[id_] = n, note
+        return rows
+
+    def truncates(self, name: str) -> int:
+        """How often a table was truncated."""
+        return self.committed.count((name,))
+
+
+@cache
+def history(seed: int) -> History:
+    """The history of a seed."""
+    found = json.loads(gzip.decompress(file_of(seed).read_bytes()))
+    rows: dict[str, Rows] = {name: {} for name in TABLES}
+    for name, id_, n, note in found["rows"]:
+        rows[name][id_] = n, note
+    return History(
+        tuple(map(Record.from_line, found["records"])), tuple(tuple(entry) for entry in found["committed"]), rows
+    )
 
 
 def spec_of(name: str) -> TableSpec:
@@ -48,20 +92,19 @@ def spec_of(name: str) -> TableSpec:
     )
 
 
+def test_what_was_committed_leads_to_the_rows_at_the_end() -> None:
+    for seed in EVERY:
+        for name in TABLES:
+            assert history(seed).rows_of(name) == history(seed).rows[name], f"{seed}.{name}"
+
+
 def test_every_seed_folds_to_the_rows_and_versions_of_its_database(spark: SparkSession) -> None:
     spec = spec_of("by_any")
-    records = []
-    expected: dict[str, tuple[Rows, Versions]] = {}
-    for seed in EVERY:
-        made = history(seed)
-        for number, record in enumerate(map(Record.from_line, made["records"])):
-            name = record.topic.rpartition(".")[2]
-            records.append((f"{seed}.{name}", number, record.offset, None, 0, None, record.key, record.value))
-        for name in TABLES:
-            rows = {int(row["id"]): (int(row["n"]), row["note"]) for row in made["rows"][name]}
-            versions = versions_of(made, name)
-            assert_committed(versions, made["committed"], name, f"{seed}.{name}")
-            expected[f"{seed}.{name}"] = rows, versions
+    records = [
+        (f"{seed}.{table_of(each)}", number, each.offset, None, 0, None, each.key, each.value)
+        for seed in EVERY
+        for number, each in enumerate(history(seed).records)
+    ]
     decoded = decode(spark.createDataFrame(records, RECORDS), spec).cache()
     outcomes = {row["_outcome"] for row in decoded.select("_outcome").distinct().collect()}
     assert outcomes <= {"change", "ignored"}
@@ -69,13 +112,15 @@ def test_every_seed_folds_to_the_rows_and_versions_of_its_database(spark: SparkS
     by_topic: dict[str, list[Row]] = defaultdict(list)
     for row in found:
         by_topic[row["_topic"]].append(row)
-    assert len(by_topic) > 3 * SEEDS
+    assert len(by_topic) == len(TABLES) * SEEDS
     for topic, rows in by_topic.items():
         made_by = Folded()
         for row in sorted(rows, key=lambda each: each["seq"]):
             carried = "note" in row["_columns_to_update"]
             made_by.apply(row["_op"], row["id"], row["n"], row["note"] if carried else PLACEHOLDER)
-        assert (made_by.rows, made_by.versions) == expected[topic], topic
+        seed, _, name = topic.partition(".")
+        of_database = history(int(seed))
+        assert (made_by.rows, made_by.versions) == (of_database.rows[name], of_database.versions(name)), topic
         assert_redeliveries_have_one_position(rows, topic)
 
 
@@ -100,52 +145,92 @@ class Folded:
                 self.versions.setdefault(id_, []).append(row)
 
 
-def versions_of(made: dict[str, Any], name: str) -> Versions:
-    """Every version of each row, from the records in the order in which the connector first delivered them.
-
-    It delivers transactions in the order of their commits, so no position is needed.
-    """
-    folded = Folded()
-    seen = set()
-    for record in map(Record.from_line, made["records"]):
-        value = json.loads(record.value) if record.value else None
-        if value is None or value["source"]["table"] != name:
-            continue
-        op, lsn = value["op"], value["source"]["lsn"]
-        change = (op, record.key, lsn)
-        if lsn is None or change not in seen:
-            row = value["after"] or value["before"] or {"id": None, "n": None, "note": None}
-            folded.apply(op, row["id"], row["n"], row["note"])
-        seen.add(change)
-    return folded.versions
-
-
-def assert_committed(
-    versions: Versions, committed: list[dict[str, dict[str, list[Any]]]], name: str, where: str
-) -> None:
-    """Each row that was there after a commit is a version, in the order of the commits; inside of a transaction there
-    may be more."""
-    expected: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for state in committed:
-        for id_, row in state[name].items():
-            if not expected[int(id_)] or expected[int(id_)][-1] != tuple(row):
-                expected[int(id_)].append(tuple(row))
-    assert set(expected) <= set(versions), where
-    for id_, rows in expected.items():
-        found = iter(versions[id_])
-        assert all(row in found for row in rows), f"{where}, key {id_}: {versions[id_]} has not {rows}"
-
-
 def assert_redeliveries_have_one_position(rows: list[Row], topic: str) -> None:
     """What the log has once is at one position, however often it was delivered."""
-    positions: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
+    positions: dict[tuple[object, ...], set[object]] = defaultdict(set)
     for row in rows:
         if row["_snapshot"] in (None, "false"):
             positions[row["id"], row["_op"], row["_lsn"]].add(row["seq"])
     assert all(len(found) == 1 for found in positions.values()), topic
 
 
+def test_the_records_are_of_what_the_module_says() -> None:
+    """In the records of all seeds: what makes histories hard."""
+    found: Counter[str] = Counter()
+    for seed in EVERY:
+        seen = set()
+        changed: Counter[tuple[object, ...]] = Counter()
+        for value in (json.loads(each.value) for each in history(seed).records if each.value):
+            source, row = value["source"], value["after"] or value["before"] or {}
+            place = (value["op"], source["table"], row.get("id"), source["lsn"])
+            found[value["op"]] += 1
+            found["incremental"] += source["snapshot"] == "incremental"
+            found["placeholder"] += row.get("note") == PLACEHOLDER
+            if value["op"] in "cudt":
+                found["again"] += place in seen
+                found["written before an earlier commit"] += int(json.loads(source["sequence"])[0] or 0) > source["lsn"]
+            if value["op"] in "cu" and place not in seen:
+                changed[source["txId"], source["table"], row["id"]] += 1
+            found["changes nothing"] += value["op"] == "u" and value["before"] == value["after"]
+            seen.add(place)
+        found["several in a transaction"] += sum(times > 1 for times in changed.values())
+    hard = ("d", "incremental", "placeholder", "again", "written before an earlier commit", "several in a transaction")
+    assert all(found[each] > SEEDS for each in hard), found
+    assert all(found[each] for each in ("t", "changes nothing")), found
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a seed in a pipeline."""
+
+    seed: int
+    name: str
+    history: bool = True
+
+    @property
+    def dataset(self) -> str:
+        """The name of its datasets."""
+        return f"{self.name}_{self.seed}{'' if self.history else '_rows'}"
+
+    @property
+    def topic(self) -> str:
+        """A topic of its own."""
+        return f"shop.{self.dataset}"
+
+    @property
+    def records(self) -> list[Record]:
+        """Its records."""
+        return [replace(each, topic=self.topic) for each in history(self.seed).records if table_of(each) == self.name]
+
+    @property
+    def spec(self) -> str:
+        """Its spec."""
+        return f"""
+            table: history{self.seed}.public.{self.name}
+            name: {self.dataset}
+            topic: {self.topic}
+            key: [id]
+            history: {str(self.history).lower()}
+            columns:
+              id: integer not null
+              n: integer
+              note: {{type: text, unavailable: merge}}
+        """
+
+
+SOME = (Table(3, "by_full", history=False), Table(9, "by_index"), Table(2, "by_default"), Table(14, "by_nothing"))
+"""For `make test`: truncates without and with history, redeliveries, incremental snapshots, values stored apart from
+their row."""
+
+
+def tables_of(seed: int) -> list[Table]:
+    """Every table of a seed; one that was truncated also without history, since a history cannot apply a truncate."""
+    truncated = [Table(seed, name, history=False) for name in TABLES if history(seed).truncates(name)]
+    return [*(Table(seed, name) for name in TABLES), *truncated]
+
+
 def test_some_tables_through_the_pipeline(tmp_path: Path, spark: SparkSession) -> None:
+    assert {each.name for each in SOME if history(each.seed).truncates(each.name)} == {"by_full", "by_nothing"}
     check(tmp_path, spark, SOME)
 
 
@@ -153,59 +238,43 @@ def test_some_tables_through_the_pipeline(tmp_path: Path, spark: SparkSession) -
 @pytest.mark.parametrize("first", range(1, SEEDS + 1, 4))
 def test_every_seed_through_the_pipeline(tmp_path: Path, spark: SparkSession, first: int) -> None:
     seeds = range(first, min(first + 4, SEEDS + 1))
-    check(tmp_path, spark, [(seed, name) for seed in seeds for name in TABLES[:3]])
+    check(tmp_path, spark, [each for seed in seeds for each in tables_of(seed)])
 
 
-def conf(tables: Sequence[tuple[int, str]]) -> dict[str, str]:
-    """The tables' specs, with history where no truncate came, since a history cannot apply one."""
-    files = {"connectors/shop.yml": "{topic_prefix: shop, kind: postgresql}"}
-    for seed, name in tables:
-        files[f"tables/shop/{name}_{seed}.yml"] = f"""
-            table: history{seed}.public.{name}
-            name: {name}_{seed}
-            topic: shop.{seed}.{name}
-            key: [id]
-            history: {str(name not in truncated_tables(seed)).lower()}
-            columns:
-              id: integer not null
-              n: integer
-              note: {{type: text, unavailable: merge}}
-        """
-    return files
+def check(folder: Path, spark: SparkSession, tables: Sequence[Table]) -> None:
+    """In two updates, the second from mid-history: gold has the database's rows, history every version.
 
-
-def truncated_tables(seed: int) -> set[str]:
-    """The tables of a seed that were truncated."""
-    found = set()
-    for record in map(Record.from_line, history(seed)["records"]):
-        value = json.loads(record.value) if record.value else {}
-        if value.get("op") == "t":
-            found.add(value["source"]["table"])
-    return found
-
-
-def check(folder: Path, spark: SparkSession, tables: Sequence[tuple[int, str]]) -> None:
-    """In two updates, the second from mid-history: gold has the database's rows, history every version."""
-    pipeline = CdcPipeline(folder, spark, conf(tables))
-    captured = [records_of(seed, name) for seed, name in tables]
+    Of a table with history a truncate is a reject: its rows stay, and its versions are the same.
+    """
+    specs = {f"tables/shop/{each.dataset}.yml": each.spec for each in tables}
+    pipeline = CdcPipeline(folder, spark, {"connectors/shop.yml": "{topic_prefix: shop, kind: postgresql}", **specs})
     for part in (0, 1):
-        for records in captured:
-            half = len(records) // 2
-            pipeline.deliver(records[half:] if part else records[:half])
+        for each in tables:
+            half = len(each.records) // 2
+            pipeline.deliver(each.records[half:] if part else each.records[:half])
         pipeline.update()
-    for seed, name in tables:
-        made = history(seed)
-        expected = [(int(row["id"]), int(row["n"]), row["note"]) for row in made["rows"][name]]
-        assert pipeline.rows(f"gold.{name}_{seed}", "id", "n", "note") == sorted(expected, key=repr), (seed, name)
-        if name not in truncated_tables(seed):
-            versions: Versions = defaultdict(list)
-            found = pipeline.rows(f"gold.{name}_{seed}_history", "id", "version", "n", "note")
-            for id_, _, n, note in sorted(found, key=lambda each: each[:2]):
-                versions[id_].append((n, note))
-            assert versions == versions_of(made, name), f"seed {seed}, {name}"
+    for each in tables:
+        expected = history(each.seed).rows_of(each.name, with_truncates=not each.history)
+        rows = pipeline.rows(f"gold.{each.dataset}", "id", "n", "note")
+        assert {id_: (n, note) for id_, n, note in rows} == expected, each
+        assert len(rows) == len(expected), each
+        if each.history:
+            assert_versions(pipeline, each)
 
 
-def records_of(seed: int, name: str) -> list[Record]:
-    """A table's records, with a topic of the seed's own."""
-    found = map(Record.from_line, history(seed)["records"])
-    return [replace(record, topic=f"shop.{seed}.{name}") for record in found if record.topic.rpartition(".")[2] == name]
+def assert_versions(pipeline: CdcPipeline, of: Table) -> None:
+    """The versions of each row are those that were committed, in their order, and truncates are the only rejects."""
+    versions: Versions = defaultdict(list)
+    found = pipeline.rows(f"gold.{of.dataset}_history", "id", "version", "n", "note")
+    for id_, _, n, note in sorted(found, key=lambda each: each[:2]):
+        versions[id_].append((n, note))
+    assert versions == history(of.seed).versions(of.name), of
+    rejects = pipeline.rows(f"silver.{of.dataset}_rejects", "reason")
+    truncates = [each for each in of.records if json.loads(each.value or b"{}").get("op") == "t"]
+    assert rejects == [("TRUNCATED",)] * len(truncates), of
+    assert len(truncates) >= history(of.seed).truncates(of.name), of
+
+
+def table_of(record: Record) -> str:
+    """The name of a record's table."""
+    return record.topic.rpartition(".")[2]

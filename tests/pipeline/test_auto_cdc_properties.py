@@ -127,7 +127,8 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
         def before_update(number: int) -> None:
             choices.update = number
-            thresholds = Thresholds(float(2 * (number % 2)), 0 if number % 4 == 1 else sys.maxsize)
+            large = 0 if number % 4 == 1 else sys.maxsize
+            thresholds = Thresholds(float(2 * (number % 2)), small_bytes=-1, large_bytes=large)
             patch.setattr(strategies, "DEFAULT", Strategies(writer=partial(choose_writer, thresholds=thresholds)))
 
         pipeline.before_update = before_update

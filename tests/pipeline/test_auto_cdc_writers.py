@@ -24,7 +24,7 @@ from dlt_local.auto_cdc.writers import Written
 from dlt_local.spark.conf_overrides import overridden
 
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
-AS_LARGE = partial(choose_writer, thresholds=Thresholds(rewritten_share=sys.maxsize, large_bytes=0))
+AS_LARGE = partial(choose_writer, thresholds=Thresholds(rewritten_share=sys.maxsize, small_bytes=-1, large_bytes=0))
 
 
 def _operation(table: Path, commit: int) -> str:

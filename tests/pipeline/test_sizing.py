@@ -11,7 +11,8 @@ from tests.support.delta_history import commits
 from tests.support.executions import recorded
 from tests.support.small_pipeline import SmallPipeline
 
-from dlt_local.flows import incremental_refresh
+from dlt_local.delta import plain_files
+from dlt_local.flows import incremental_refresh, table_batch
 from dlt_local.spark import tuning
 
 WHOLE_STAGE, PARTITIONS = "spark.sql.codegen.wholeStage", "spark.sql.shuffle.partitions"
@@ -56,6 +57,8 @@ def test_every_kind_of_flow_runs_with_the_settings_for_large_data(
     monkeypatch.setattr(incremental_refresh, "LARGE", 0)
     monkeypatch.setattr(incremental_refresh, "CHANGED_SHARE", float("inf"))
     small = SmallPipeline(tmp_path, spark, ALL_KINDS)
+    # What is large is not read by its files; and a streaming query describes its batches.
+    small.pipeline.configuration |= {plain_files.SETTING: "false", table_batch.SETTING: "false"}
     small.drop({"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 1, "name": "c"}, {"id": 4})
     with recorded(spark) as executions:
         small.pipeline.run()

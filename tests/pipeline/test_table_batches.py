@@ -79,7 +79,7 @@ def test_a_batch_is_what_runs(spark: SparkSession, tmp_path: Path) -> None:
         small.pipeline.run()
     for dataset in ("words", "long_words", "latest"):
         assert last_batch(small, dataset) == (1, False)
-    del small.pipeline.configuration[SETTING]
+    small.pipeline.configuration[SETTING] = "false"
     small.drop({"id": 3, "name": "a bb"})
     small.pipeline.run()
     for dataset in ("words", "long_words", "latest"):

@@ -17,8 +17,13 @@ from dlt_local.auto_cdc.strategies import (
 
 MIXED = ChangeStatistics(inserted=5, changed=5, compared=0, has_predicate=True)
 TABLE = TargetStatistics(
-    rows=1_000, size_in_bytes=0, has_same_columns=True, has_change_feed=False, has_listable_keys=True
+    rows=1_000,
+    size_in_bytes=2 * Thresholds().small_bytes,
+    has_same_columns=True,
+    has_change_feed=False,
+    has_listable_keys=True,
 )
+SMALL = replace(TABLE, size_in_bytes=Thresholds().small_bytes)
 LARGE = replace(TABLE, size_in_bytes=Thresholds().large_bytes)
 
 
@@ -53,6 +58,11 @@ def test_the_reconciler(
         (replace(MIXED, changed=245), replace(TABLE, has_same_columns=False), Writer.MERGE),
         (replace(MIXED, changed=245), replace(TABLE, has_change_feed=True), Writer.MERGE),
         (replace(MIXED, changed=245), replace(TABLE, rows=None), Writer.MERGE),
+        (MIXED, SMALL, Writer.REWRITE),
+        (replace(MIXED, compared=1), SMALL, Writer.MERGE),
+        (replace(MIXED, changed=0), SMALL, Writer.APPEND),
+        (replace(MIXED, changed=245), replace(SMALL, has_change_feed=True), Writer.MERGE),
+        (MIXED, replace(SMALL, rows=None), Writer.REWRITE),
         (MIXED, LARGE, Writer.KEY_LIST),
         (MIXED, replace(LARGE, rows=None), Writer.KEY_LIST),
         (replace(MIXED, has_predicate=False), LARGE, Writer.MERGE),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cdc.connector_check.kinds import RULES
+from cdc.connector_check import Config, advice
+from cdc.connector_check.kinds import CLASS, RULES
 from cdc.debezium.images import IMAGES, images_of
 from cdc.debezium.positions import POSITIONS
 from cdc.debezium.values import CONVERSIONS
@@ -80,6 +81,14 @@ def test_the_pipeline_files_name_no_kind(layer: str) -> None:
 def test_only_a_kinds_own_files_name_its_position() -> None:
     naming = {name for name, text in FILES.items() if POSITION_FIELDS.search(text)}
     assert naming <= OWN | {"connector_check/kinds/rules.py", "debezium/positions/position.py"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_advice_on_a_kind_names_no_other(kind: str) -> None:
+    settings = {CLASS: KINDS[kind].connector_class, "topic.prefix": "shopserver"}
+    others = [other.title for name, other in KINDS.items() if name != kind]
+    text = "\n".join(str(each) for each in advice(Config(settings)))
+    assert [title for title in others if title in text] == []
 
 
 def test_every_registry_has_every_kind() -> None:

@@ -142,14 +142,30 @@ def changed(spark: SparkSession, records: list[Record], spec: TableSpec) -> Data
     return changes(decode(frame(spark, records), spec), spec)
 
 
-def test_a_truncate_is_a_change_without_history_and_a_reject_with_one(spark: SparkSession) -> None:
-    records = [each for each in captured(MARIADB) if b'"op":"t"' in (each.value or b"")]
-    current = orders(MARIADB, history=False)
+@pytest.mark.parametrize(
+    "version",
+    [each for each in VERSIONS if not each.number.startswith("1.")],
+    ids=lambda version: f"{version.kind}-{version.number}",
+)
+def test_a_truncate_is_a_change_without_history_and_a_reject_with_one(spark: SparkSession, version: Version) -> None:
+    records = [each for each in captured(version) if b'"op":"t"' in (each.value or b"")]
+    current = orders(version, history=False)
     (change,) = changed(spark, records, current).collect()
     assert (change._op, change.id, change._binlog_file) == ("t", None, 2)
-    spec = orders(MARIADB)
+    spec = orders(version)
     (reject,) = rejects(decode(frame(spark, records), spec), spec).collect()
     assert reject.reason == Reason.TRUNCATED.name
+
+
+@pytest.mark.parametrize(
+    "version",
+    [each for each in VERSIONS if each.number.startswith("1.")],
+    ids=lambda version: f"{version.kind}-{version.number}",
+)
+def test_1_x_has_a_truncate_as_a_statement_only(version: Version) -> None:
+    assert not [each for each in captured(version) if b'"op":"t"' in (each.value or b"")]
+    values = [json.loads(each.value or b"{}") for each in captured(version, capture.PREFIX)]
+    assert [each["ddl"] for each in values].count("truncate table orders") == 1
 
 
 def test_a_column_added_in_mid_stream_is_null_before(spark: SparkSession) -> None:

@@ -65,11 +65,42 @@ def test_engine_commands_run_in_the_documented_order(tmp_path: Path) -> None:
             assert run(words, {"/tmp/shop": str(tmp_path / "shop")})
 
 
+def anchors(document: Path) -> set[str]:
+    """The anchors of a page: of its headings, as GitHub makes them, and those that it sets itself."""
+    text = re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    made = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def unresolved(link: str, base: Path) -> bool:
+    """Whether a link to a file, or to an anchor in it, leads nowhere."""
+    name, _, anchor = link.partition("#")
+    return not (base / name).exists() or (anchor != "" and anchor not in anchors(base / name))
+
+
 def test_every_link_resolves() -> None:
-    for document in DOCUMENTS:
-        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
-            if "://" not in link:
-                assert (document.parent / link).exists(), f"{document.name}: {link}"
+    links = [
+        (document, f"{name or document.name}{anchor}")
+        for document in DOCUMENTS
+        for name, anchor in re.findall(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", document.read_text())
+        if "://" not in name
+    ]
+    assert [f"{document.name}: {link}" for document, link in links if unresolved(link, document.parent)] == []
+
+
+def test_every_page_that_the_code_or_a_message_names_exists() -> None:
+    files = [
+        file
+        for folder in ("pipelines", "conf", "bundles", "notebooks", "tools")
+        for file in ROOT.glob(f"{folder}/**/*")
+    ]
+    texts = {file: file.read_text() for file in files if file.suffix in (".py", ".yml", ".json", ".template")}
+    named = [
+        (file, page) for file, text in texts.items() for page in re.findall(r"docs/[\w/.-]+\.md(?:#[\w-]+)?", text)
+    ]
+    assert len(named) > 20
+    assert [f"{file.relative_to(ROOT)}: {page}" for file, page in named if unresolved(page, ROOT)] == []
 
 
 def test_decision_files_are_named_by_their_titles_and_listed() -> None:

@@ -16,7 +16,17 @@ from tests.unit.test_cli_drawing import node
 from dlt_local.cli.main import main
 from dlt_local.delta.storage import Storage
 from dlt_local.graph.graph import Graph
-from dlt_local.observability.report import DatasetRun, ExpectationRun, Run, measures, notes, page, tallies, write_report
+from dlt_local.observability.report import (
+    DatasetRun,
+    ExpectationRun,
+    Run,
+    backwards,
+    measures,
+    notes,
+    page,
+    tallies,
+    write_report,
+)
 from dlt_local.observability.report.arrival import out_of_order
 from dlt_local.observability.report.collect import counted
 from dlt_local.observability.report.measures import Counts, counts, newest
@@ -108,6 +118,110 @@ def test_rows_out_of_order_are_counted(tmp_path: Path, arrived: list[tuple[Any, 
         files.append(tmp_path / f"{number}.parquet")
         pa.parquet.write_table(pa.Table.from_pylist(part, schema), files[-1])
     assert out_of_order(tuple(files), json.dumps(ORDER))["out of order"] == expected
+
+
+WAY = {
+    "of": ["topic", "life"],
+    "by": ["file", "pos"],
+    "arrival": "at",
+    "same": ["op", "gtid"],
+    "without": {"snapshot": "incremental"},
+    "text": "runs backwards",
+    "example": "{topic}@{at}",
+    "hint": "look: there",
+}
+PLACED = ("life", "file", "pos", "gtid")
+
+
+def placed(at: int, *positions: tuple[int, int, int, str | None], **others: Any) -> pa.Table:
+    """Rows that arrive from ``at`` on."""
+    constant = {"topic": "t", "op": "u", "snapshot": None, **others}
+    schema = [(name, pa.int64()) for name in ("life", "file", "pos", "at")]
+    schema += [(name, pa.string()) for name in ("gtid", "topic", "op", "snapshot")]
+    found = [
+        {**constant, "at": at + number, **dict(zip(PLACED, each, strict=True))} for number, each in enumerate(positions)
+    ]
+    return pa.Table.from_pylist(found, pa.schema(schema))
+
+
+def falls(folder: Path, *updates: pa.Table) -> list[int]:
+    """How many rows fall in each of some updates of a table."""
+    declared, so_far, new = json.dumps(WAY), None, []
+    for number, rows_ in enumerate(updates):
+        written(folder / "t", rows_, mode="append")
+        after = backwards.counts(folder / "t", declared, so_far)
+        assert after is not None
+        new.append(sum(after.rows.values()) - (sum(so_far.rows.values()) if so_far else 0))
+        stored = to_json(History((), {"t (backwards)": after}))
+        so_far = from_json(json.loads(json.dumps(stored))).counts["t (backwards)"]
+        assert so_far == after, number
+    return new
+
+
+A, B = "0-101-", "0-102-"
+
+
+@pytest.mark.parametrize(
+    ("updates", "expected"),
+    [
+        ([placed(0, (0, 1, 9, "a"), (0, 2, 1, "b")), placed(2, (0, 2, 1, "b"), (0, 2, 3, "c"))], [0, 0]),
+        ([placed(0, (0, 7, 1, A + "1")), placed(1, (0, 1, 5, B + "2")), placed(2, (0, 1, 9, B + "3"))], [0, 1, 1]),
+        ([placed(0, (0, 7, 5, A + "1"), (0, 7, 4, B + "2"))], [1]),
+        ([placed(0, (0, 7, 5, A + "1"), (0, 1, 4, B + "2"), (0, 8, 4, B + "3"), (0, 1, 6, B + "4"))], [2]),
+        ([placed(0, (0, 1, 5, A + "1"), (0, 1, 6, A + "2")), placed(2, (0, 1, 5, B + "2"))], [0, 1]),
+        (
+            [placed(0, (0, 1, 1, "a"), (0, 1, 2, "b"), (0, 1, 3, "c")), placed(3, (0, 1, 2, "b"), (0, 1, 3, "c"))],
+            [0, 0],
+        ),
+        ([placed(0, (0, 1, 1, "a"), (0, 1, 2, "b"), (0, 1, 1, "a"), (0, 1, 2, "b"), (0, 1, 3, "c"))], [0]),
+        (
+            [placed(0, (0, 2, 1, A + "1"), (0, 1, 1, B + "2")), placed(2, (0, 1, 1, B + "2"), (0, 1, 2, B + "3"))],
+            [1, 1],
+        ),
+        ([placed(0, *((0, 1, at, (A, B, None)[at % 3]) for at in range(9)))], [0]),
+        ([placed(0, (0, 7, 1, A + "1")), placed(1, (1, 1, 5, B + "2"))], [0, 0]),
+        ([placed(0, (0, 7, 1, "a")), placed(1, (0, 6, 5, "b"), snapshot="incremental")], [0, 0]),
+        ([placed(0, (0, 7, 1, "a")), placed(1, (0, 6, 5, "b"), topic="other")], [0, 0]),
+        ([placed(0), placed(0, (0, 7, 1, "a"))], [0, 0]),
+    ],
+    ids=[
+        "a change at the end is delivered again",
+        "another server",
+        "another server in the same file",
+        "highest so far",
+        "another change at the same place",
+        "delivered again in another update",
+        "delivered again in the same update",
+        "the other server's change is delivered again",
+        "a replica has changes of several servers",
+        "after restored_at",
+        "a read of an incremental snapshot",
+        "another topic",
+        "none",
+    ],
+)
+def test_rows_whose_position_falls_are_counted_unless_delivered_before(
+    tmp_path: Path, updates: list[pa.Table], expected: list[int]
+) -> None:
+    assert falls(tmp_path, *updates) == expected
+
+
+def test_rows_whose_position_falls_are_told_of_with_the_first_and_what_to_do(tmp_path: Path) -> None:
+    table, declared = tmp_path / "t", json.dumps(WAY)
+    written(table, placed(0, (0, 7, 1, "a")))
+    first = backwards.counts(table, declared, None)
+    written(table, placed(1, (0, 1, 1, "b"), (0, 1, 2, "c")), mode="append")
+    # Compacted, the files hold old and new rows: a row is no earlier delivery of itself.
+    DeltaTable(str(table)).optimize.compact()
+    write_checksum(table)
+    second = backwards.counts(table, declared, first)
+    whole = backwards.counts(table, declared, None)
+    assert second is not None and whole is not None and whole.rows == second.rows
+    found = tallies.tally("silver.t", first, second, None)
+    assert str(found) == "silver.t: runs backwards (2 new rows, first t@1); look: there"
+    run, shape = Run("x", "COMPLETED", "y", 0.0), Shape("silver.t", "streaming table", "f.py:3")
+    (shown,) = page_data("p", History((run,), {"silver.t (backwards)": second}, (shape,)))["datasets"]
+    assert (shown["counts"]["notes"], shown["counts"]["hint"]) == ([["runs backwards", 2, "t@1"]], "look: there")
 
 
 def test_a_tally_is_of_the_rows_since_the_last_counts() -> None:

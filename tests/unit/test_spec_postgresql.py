@@ -16,6 +16,7 @@ from cdc.spec.scaffold import column_yaml
 
 KIND = KINDS["postgresql"]
 PAGE = Path(__file__).parents[2] / "docs" / "connectors" / "postgresql.md"
+DECIMAL = "org.apache.kafka.connect.data.Decimal"
 TABLE = "{table: shop.public.orders, key: [id], columns: {id: int4, note: text}}"
 CAREFUL = {
     "connector.class": KIND.connector_class,
@@ -98,11 +99,28 @@ def test_a_mode_of_another_kind_is_a_fault(tmp_path: Path) -> None:
     assert "bigint_unsigned_handling_mode" in str(conf.faults[0])
 
 
+def bits_of_length_5(stated: str) -> dict[str, Any]:
+    """The block of a bit string with the source's own type (`column.propagate.source.type`)."""
+    parameters = {"length": "5", "__debezium.source.column.type": stated}
+    return {"type": "bytes", "name": "io.debezium.data.Bits", "parameters": parameters}
+
+
 @pytest.mark.parametrize(
     ("block", "line"),
     [
         ({"type": "int32"}, "c: integer"),
-        ({"type": "bytes", "name": "io.debezium.data.Bits", "parameters": {"length": "5"}}, "c: bit(5)"),
+        (
+            {"type": "bytes", "name": "io.debezium.data.Bits", "parameters": {"length": "5"}},
+            "c: bit(5) # or bit varying(5), which has the same schema block",
+        ),
+        (bits_of_length_5("BIT"), "c: bit(5)"),
+        (bits_of_length_5("VARBIT"), "c: bit varying(5)"),
+        ({"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2"}}, "c: money"),
+        (
+            {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2", "connect.decimal.precision": "9"}},
+            "c: numeric(9,2)",
+        ),
+        ({"type": "string", "name": "io.debezium.data.Tsvector"}, "c: tsvector"),
         ({"type": "bytes", "name": "io.debezium.data.Bits", "parameters": {"length": "2147483647"}}, "c: bit varying"),
         ({"type": "struct", "name": "io.debezium.data.VariableScaleDecimal"}, "c: numeric"),
         ({"type": "array", "items": {"type": "string"}}, "c: text[]"),
@@ -114,7 +132,29 @@ def test_a_mode_of_another_kind_is_a_fault(tmp_path: Path) -> None:
     ],
 )
 def test_a_column_from_a_schema_block(block: dict[str, Any], line: str) -> None:
-    assert column_yaml("c", KIND.block_type(block), True, KIND) == line
+    assert column_yaml("c", KIND.block_type(block), True, KIND, KIND.block_other(block)) == line
+
+
+@pytest.mark.parametrize(
+    ("block", "modes"),
+    [
+        ({"type": "int64", "name": "io.debezium.time.MicroTimestamp"}, {}),
+        ({"type": "string", "name": "io.debezium.time.IsoTimestamp"}, {"time_precision_mode": "isostring"}),
+        ({"type": "int64", "name": "io.debezium.time.NanoTime"}, {"time_precision_mode": "nanoseconds"}),
+        ({"type": "int32", "name": "org.apache.kafka.connect.data.Date"}, {"time_precision_mode": "connect"}),
+        ({"type": "string", "name": "io.debezium.time.Interval"}, {"interval_handling_mode": "string"}),
+        ({"type": "int64", "name": "io.debezium.time.MicroDuration"}, {"interval_handling_mode": "numeric"}),
+        ({"type": "map", "keys": {"type": "string"}}, {"hstore_handling_mode": "map"}),
+        ({"type": "array", "items": {"type": "map"}}, {"hstore_handling_mode": "map"}),
+        ({"type": "bytes"}, {"binary_handling_mode": "bytes"}),
+        ({"type": "string"}, {}),
+        ({"type": "struct", "name": "io.debezium.data.VariableScaleDecimal"}, {"decimal_handling_mode": "precise"}),
+        # Connectors before 1.5 write money so in every mode.
+        ({"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2"}}, {}),
+    ],
+)
+def test_a_mode_that_a_schema_block_shows(block: dict[str, Any], modes: dict[str, str]) -> None:
+    assert KIND.block_modes(block) == modes
 
 
 def test_nothing_is_lost_with_careful_settings() -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from tools.binlog_connector import descriptions, events, histories, types
+from tools.binlog_connector import charsets, descriptions, events, histories, types
 
 
 @click.group(name="binlog_connector")
@@ -14,6 +14,12 @@ def main() -> None:
 def of_types() -> None:
     """Every column type in every converter mode, by every version."""
     types.write_all()
+
+
+@main.command("charsets")
+def of_charsets() -> None:
+    """Texts in every character set, by every version."""
+    charsets.write_all()
 
 
 @main.command("events")

@@ -178,7 +178,7 @@ class MySql(Server):
     Connectors reach it through a proxy, which completes its greeting.
     """
 
-    charset = "utf8"
+    charset = "utf8mb4"
     title = "MySQL"
 
     def prepare(self) -> list[str]:

@@ -158,7 +158,7 @@ def _inserts(of_rows: list[dict[str, Any]], table: Mapping[str, str], server: Se
 
 
 def _literal(value: Any, type_: str, server: Server) -> str:
-    """A value of the scenario in SQL."""
+    """A value of the scenario in SQL; a shape is hex or, with another reference system than 0, ``hex@srid``."""
     name = type_.partition("(")[0].partition(" ")[0]
     if isinstance(value, bool | int):
         return str(value).lower()
@@ -167,7 +167,8 @@ def _literal(value: Any, type_: str, server: Server) -> str:
     if name.endswith(("binary", "blob")) or "character set binary" in type_:
         return f"x'{value}'"
     if name in SHAPES:
-        return f"{'ST_' if server.title == 'MariaDB' else ''}GeomFromWKB(x'{value}')"
+        wkb, _, srid = value.partition("@")
+        return f"{'ST_' if server.title == 'MariaDB' else ''}GeomFromWKB(x'{wkb}', {srid or 0})"
     if name in ("float", "double", "real", "decimal"):
         return str(value)
     escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")

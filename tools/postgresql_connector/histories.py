@@ -1,14 +1,16 @@
 """Generation of tests/decoding/captures/postgresql/histories: random histories through the real connector.
 
 Each has the records of one connector over tables of every replica identity, with transactions that run at the same
-time, changes of keys, truncates, incremental snapshots, stops and kills of the connector, and beside the records the
-rows that were in the database after each committed transaction.
+time, rollbacks, changes of keys, truncates, incremental snapshots, stops and kills of the connector. Beside the records
+is what the database says itself, by reads of the tables after every statement: what was committed, and the rows at the
+end.
 """
 
 import gzip
 import json
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,9 +40,59 @@ ALTER TABLE by_default ALTER note SET STORAGE EXTERNAL;
 ALTER TABLE by_full ALTER note SET STORAGE EXTERNAL;
 ALTER TABLE by_index ALTER note SET STORAGE EXTERNAL;
 """
+_READ = "".join(f"SELECT json_build_array('{table}', id, n, note) FROM {table} ORDER BY id;" for table in TABLES)
 _LONG = 2200
 """Characters of a note that is stored apart from its row."""
-Rows = dict[str, dict[int, tuple[int, str | None]]]
+Row = tuple[int, str | None]
+"""Columns n and note."""
+Rows = dict[str, dict[int, Row]]
+"""Table -> id -> row."""
+Entry = tuple[str] | tuple[str, int] | tuple[str, int, int, str | None]
+"""What a statement did: `(table, id, n, note)` is a new version of a row, `(table, id)` a row that is gone, and
+`(table,)` a truncate of a table."""
+
+
+class Transaction:
+    """An open transaction, and what its statements did, by reads of the tables before and after each."""
+
+    def __init__(self, session: Session) -> None:
+        """Begin."""
+        self.entries: list[Entry] = []
+        self._session = session
+        session.run("BEGIN;")
+
+    def rows(self) -> Rows:
+        """The rows as this transaction sees them: committed ones and its own."""
+        return _rows(self._session.run(_READ))
+
+    def run(self, statements: Sequence[str]) -> None:
+        """Run single statements."""
+        before = self.rows()
+        for statement in statements:
+            self._session.run(statement)
+            after = self.rows()
+            for table in TABLES:
+                self.entries += [(table, id_) for id_ in before[table] if id_ not in after[table]]
+                changed = [(id_, row) for id_, row in after[table].items() if before[table].get(id_) != row]
+                self.entries += [(table, id_, *row) for id_, row in changed]
+            before = after
+
+    def truncate(self, tables: Sequence[str]) -> None:
+        """Empty tables by one statement."""
+        self._session.run(f"TRUNCATE {', '.join(tables)};")
+        self.entries += [(table,) for table in tables]
+
+    def run_in_vain(self, statements: Sequence[str]) -> None:
+        """Run single statements, and roll back to before them."""
+        self._session.run("SAVEPOINT before;")
+        for statement in statements:
+            self._session.run(statement)
+        self._session.run("ROLLBACK TO before;")
+
+    def end(self, *, commits: bool) -> list[Entry]:
+        """Commit or roll back; returns what was committed."""
+        self._session.run("COMMIT;" if commits else "ROLLBACK;")
+        return self.entries if commits else []
 
 
 @dataclass
@@ -52,10 +104,19 @@ class History:
     name: str
     sessions: list[Session]
     connector: Connector
-    rows: Rows = field(default_factory=lambda: {table: {} for table in TABLES})
-    committed: list[Rows] = field(default_factory=list)
-    """The rows after each commit."""
+    committed: list[Entry] = field(default_factory=list)
+    """In the order of the commits; of one transaction, in that of its statements."""
     counter: int = 0
+
+    def begin(self) -> None:
+        """Some rows of each table, before the connector starts: its snapshot has these and nothing before them."""
+        transaction = Transaction(self.sessions[0])
+        for table in TABLES:
+            for _ in range(4):
+                transaction.run(self._change(table, transaction.rows()))
+        transaction.end(commits=True)
+        rows = self.rows()
+        self.committed = [(table, id_, *row) for table in TABLES for id_, row in rows[table].items()]
 
     def play(self, steps: int) -> None:
         """Random steps, then quiet."""
@@ -66,99 +127,96 @@ class History:
             )[0]()
         self.connector.wait(quiet=2, timeout=120)
 
+    def rows(self) -> Rows:
+        """The rows that are committed."""
+        return _rows(self.database.run(_READ, self.name).splitlines())
+
     def _transaction(self) -> None:
-        session = self.sessions[0]
-        session.run("BEGIN;")
+        transaction = Transaction(self.sessions[0])
         for _ in range(self.random.randint(1, 5)):
-            session.run(self._change(self.random.choice(TABLES), set(), self.rows))
-        session.run("COMMIT;")
-        self._commit()
+            table = self.random.choice(TABLES)
+            statements = self._change(table, transaction.rows())
+            if self.random.random() < 0.1:
+                transaction.run_in_vain(statements)
+            else:
+                transaction.run(statements)
+        self.committed += transaction.end(commits=self.random.random() < 0.9)
 
     def _two_at_once(self) -> None:
-        """Two transactions over different rows, of which either commits first."""
-        locked: set[tuple[str, int]] = set()
-        for session in self.sessions:
-            session.run("BEGIN;")
-        pending: list[Rows] = [{}, {}]
+        """Two transactions over different rows, of which either commits first; the other may go on with its rows."""
+        running = [Transaction(session) for session in self.sessions]
+        locked: dict[tuple[str, int], int] = {}
         for _ in range(self.random.randint(2, 8)):
-            number = self.random.randrange(2)
-            sql = self._locked_change(number, locked, pending)
-            self.sessions[number].run(sql)
+            self._change_unlocked(running, self.random.randrange(2), locked)
         if self.random.random() < 0.3:
             self._signal()
-        for number in self.random.sample((0, 1), 2):
+        first = self.random.randrange(2)
+        for number in (first, 1 - first):
             if self.random.random() < 0.3:
                 self.database.run(f"INSERT INTO elsewhere VALUES ({self._next()})", self.name)
-            self.sessions[number].run("COMMIT;")
-            for table, changed in pending[number].items():
-                for id_, row in changed.items():
-                    if row[0] < 0:
-                        self.rows[table].pop(id_, None)
-                    else:
-                        self.rows[table][id_] = row
-            self._commit()
+            self.committed += running[number].end(commits=self.random.random() < 0.9)
+            locked = {place: by for place, by in locked.items() if by != number}
+            if number == first:
+                for _ in range(self.random.randint(0, 3)):
+                    self._change_unlocked(running, 1 - first, locked)
 
-    def _locked_change(self, number: int, locked: set[tuple[str, int]], pending: list[Rows]) -> str:
-        """A change of a row that the other transaction does not touch."""
-        table = self.random.choice(TABLES[:3])
-        mine = pending[number].setdefault(table, {})
-        visible = {**self.rows[table], **mine}
-        free = [id_ for id_ in visible if (table, id_) not in locked or id_ in mine]
-        alive = [id_ for id_ in free if visible[id_][0] >= 0]
+    def _change_unlocked(self, running: list[Transaction], number: int, locked: dict[tuple[str, int], int]) -> None:
+        """A change of one row that the other transaction has not touched."""
+        table = self.random.choice(TABLES)
+        rows = running[number].rows()[table]
+        of_other = {id_ for (name, id_), by in locked.items() if name == table and by != number}
         kind = self.random.choice(("insert", "update", "update", "delete"))
-        if kind == "insert" or not alive:
-            gone = [id_ for id_ in free if visible[id_][0] < 0]
-            id_ = self.random.choice(gone) if gone and self.random.random() < 0.5 else self._next()
-            row = (self._next(), self._note())
-            sql = f"INSERT INTO {table} VALUES ({id_}, {row[0]}, {_literal(row[1])});"
-        elif kind == "update":
-            id_ = self.random.choice(alive)
-            row = (self._next(), visible[id_][1])
-            sql = f"UPDATE {table} SET n = {row[0]} WHERE id = {id_};"
+        alive = sorted(rows.keys() - of_other)
+        if kind == "insert" or not alive or table == "by_nothing":
+            id_ = self._unused(rows, of_other)
+            statement = self._insert(table, id_)
         else:
             id_ = self.random.choice(alive)
-            row = (-1, None)
-            sql = f"DELETE FROM {table} WHERE id = {id_};"
-        locked.add((table, id_))
-        mine[id_] = row
-        return sql
+            update = f"UPDATE {table} SET n = {self._next()} WHERE id = {id_};"
+            statement = update if kind == "update" else f"DELETE FROM {table} WHERE id = {id_};"
+        locked[table, id_] = number
+        running[number].run([statement])
 
-    def _change(self, table: str, locked: set[tuple[str, int]], rows: Rows) -> str:
-        """A change of any row, applied to the rows."""
+    def _change(self, table: str, rows: Rows) -> list[str]:
+        """Statements that change any rows of a table, given those that there are."""
         alive = sorted(rows[table])
-        kind = self.random.choice(("insert", "update", "update", "note", "key", "delete", "again"))
+        kind = self.random.choice(
+            ("insert", "update", "update", "note", "key", "delete", "again", "several", "delete several")
+        )
         if kind == "insert" or not alive or table == "by_nothing":
-            id_, row = self._next(), (self._next(), self._note())
-            rows[table][id_] = row
-            return f"INSERT INTO {table} VALUES ({id_}, {row[0]}, {_literal(row[1])});"
+            return [self._insert(table, self._unused(rows[table], set()))]
         id_ = self.random.choice(alive)
-        number, note = rows[table].pop(id_)
-        if kind == "delete":
-            return f"DELETE FROM {table} WHERE id = {id_};"
-        if kind == "again":
-            rows[table][id_] = (self._next(), note)
-            text = f"DELETE FROM {table} WHERE id = {id_};"
-            return f"{text} INSERT INTO {table} VALUES ({id_}, {self.counter}, {_literal(note)});"
-        if kind == "key":
-            new = self._next()
-            if table != "by_full":
+        where = f"WHERE id % {self.random.randint(2, 4)} = {self.random.randrange(2)}"
+        match kind:
+            case "delete":
+                return [f"DELETE FROM {table} WHERE id = {id_};"]
+            case "again":
+                return [f"DELETE FROM {table} WHERE id = {id_};", self._insert(table, id_)]
+            case "key":
+                new = self._unused(rows[table], set())
                 # The record of the new key would lack a note that is stored apart from its row.
-                note = self._note()
-            rows[table][new] = (number, note)
-            return f"UPDATE {table} SET id = {new}, note = {_literal(note)} WHERE id = {id_};"
-        if kind == "note":
-            note = self._note()
-            rows[table][id_] = (number, note)
-            return f"UPDATE {table} SET note = {_literal(note)} WHERE id = {id_};"
-        rows[table][id_] = (self._next(), note)
-        return f"UPDATE {table} SET n = {self.counter} WHERE id = {id_};"
+                note = "" if table == "by_full" else f", note = {_literal(self._note())}"
+                return [f"UPDATE {table} SET id = {new}{note} WHERE id = {id_};"]
+            case "note":
+                return [f"UPDATE {table} SET note = {_literal(self._note())} WHERE id = {id_};"]
+            case "several":
+                return [f"UPDATE {table} SET n = {self._next()} {where};"]
+            case "delete several":
+                return [f"DELETE FROM {table} {where};"]
+        return [f"UPDATE {table} SET n = {self._next()} WHERE id = {id_};"]
+
+    def _insert(self, table: str, id_: int) -> str:
+        return f"INSERT INTO {table} VALUES ({id_}, {self._next()}, {_literal(self._note())});"
+
+    def _unused(self, rows: dict[int, Row], others: set[int]) -> int:
+        """An id that no row has, often one that a row had."""
+        before = [id_ for id_ in range(1, 9) if id_ not in rows and id_ not in others]
+        return self.random.choice(before) if before and self.random.random() < 0.6 else self._next() + 8
 
     def _truncate(self) -> None:
-        tables = self.random.sample(TABLES, self.random.randint(1, 2))
-        self.sessions[0].run(f"TRUNCATE {', '.join(tables)};")
-        for table in tables:
-            self.rows[table].clear()
-        self._commit()
+        transaction = Transaction(self.sessions[0])
+        transaction.truncate(self.random.sample(TABLES, self.random.randint(1, 2)))
+        self.committed += transaction.end(commits=True)
 
     def _snapshot(self) -> None:
         self._signal()
@@ -166,7 +224,7 @@ class History:
             self._transaction()
 
     def _signal(self) -> None:
-        tables = ", ".join(f'"public.{table}"' for table in self.random.sample(TABLES[:3], 2))
+        tables = ", ".join(f'"public.{table}"' for table in self.random.sample(TABLES, 2))
         data = f'{{"data-collections": [{tables}], "type": "incremental"}}'
         self.database.run(f"INSERT INTO dbz_signal VALUES ('s{self._next()}', 'execute-snapshot', '{data}')", self.name)
 
@@ -184,9 +242,6 @@ class History:
             self._transaction()
         self.connector.start()
 
-    def _commit(self) -> None:
-        self.committed.append({table: dict(rows) for table, rows in self.rows.items()})
-
     def _next(self) -> int:
         self.counter += 1
         return self.counter
@@ -196,12 +251,19 @@ class History:
         return self.random.choice((None, f"note {number}", f"{number} " * (_LONG // len(f"{number} "))))
 
 
+def _rows(lines: Sequence[str]) -> Rows:
+    rows: Rows = {table: {} for table in TABLES}
+    for table, id_, *row in map(json.loads, lines):
+        rows[table][id_] = (row[0], row[1])
+    return rows
+
+
 def _literal(text: str | None) -> str:
     return "NULL" if text is None else f"'{text}'"
 
 
 def make(jvm: Worker, database: Server, seed: int, steps: int) -> dict[str, Any]:
-    """A history: its records as lines, the rows after each commit, and the database's at the end."""
+    """A history: its records as lines, what was committed, and the rows at the end."""
     random, name = Random(seed), f"history{seed}"
     database.run(f"CREATE DATABASE {name}")
     database.run(_DDL, name)
@@ -218,28 +280,16 @@ def make(jvm: Worker, database: Server, seed: int, steps: int) -> dict[str, Any]
         connector = jvm.connector(CONNECTOR, properties, Path(folder) / "offsets")
         sessions = [open_sessions.enter_context(database.session(name)) for _ in range(2)]
         history = History(random, database, name, sessions, connector)
-        for table in TABLES:
-            for _ in range(4):
-                sessions[0].run(history._change(table, set(), history.rows))
-        history._commit()
+        history.begin()
         connector.start()
-        connector.wait(records=sum(map(len, history.rows.values())))
+        connector.wait(records=len(history.committed))
         # A connector without offsets would begin again, and its second snapshot cannot find deleted rows.
         connector.flush()
         history.play(steps)
         connector.stop()
-        final = {table: database.rows(table, name) for table in TABLES}
-        expected = {
-            table: [{"id": str(i), "n": str(n), "note": note} for i, (n, note) in sorted(rows.items())]
-            for table, rows in history.rows.items()
-        }
-        assert final == expected, f"seed {seed}: the history is not what the database did"
-        committed = [
-            {table: {str(i): row for i, row in rows.items()} for table, rows in each.items()}
-            for each in history.committed
-        ]
+        rows = [(table, id_, *row) for table, found in history.rows().items() for id_, row in found.items()]
         records = [record.line() for record in connector.records() if record.topic.startswith("shop.public.by_")]
-        return {"records": records, "committed": committed, "rows": final}
+        return {"records": records, "committed": history.committed, "rows": rows}
 
 
 def file_of(seed: int) -> Path:
@@ -249,7 +299,7 @@ def file_of(seed: int) -> Path:
 
 @click.command(name="postgresql_connector.histories")
 @click.option("--seeds", default=SEEDS, show_default=True)
-@click.option("--steps", default=14, show_default=True)
+@click.option("--steps", default=18, show_default=True)
 @click.option("--first", default=1)
 def main(seeds: int, steps: int, first: int) -> None:
     """Make the histories again (takes some minutes)."""
@@ -260,7 +310,7 @@ def main(seeds: int, steps: int, first: int) -> None:
             history = make(jvm, database, seed, steps)
         file_of(seed).write_bytes(gzip.compress(json.dumps(history).encode(), 9, mtime=0))
         click.echo(
-            f"{seed}: {len(history['records'])} records, {len(history['committed'])} commits,"
+            f"{seed}: {len(history['records'])} records, {len(history['committed'])} committed changes,"
             f" {time.monotonic() - began:.0f} s"
         )
 

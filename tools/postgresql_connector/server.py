@@ -37,8 +37,8 @@ class Session:
 
     psql: "subprocess.Popen[str]"
 
-    def run(self, sql: str) -> None:
-        """Run statements; returns when they are done.
+    def run(self, sql: str) -> list[str]:
+        """Run statements; returns the lines of psql's plain output when they are done.
 
         Raises:
             StatementFailed: one failed.
@@ -50,9 +50,9 @@ class Session:
         said = []
         for line in self.psql.stdout:
             if line.strip() == _DONE:
-                return
-            said.append(line)
-        raise StatementFailed(f"{sql}: {''.join(said)}")
+                return said
+            said.append(line.rstrip("\n"))
+        raise StatementFailed("\n".join((sql, *said)))
 
 
 @dataclass(frozen=True)
@@ -99,15 +99,19 @@ class Server:
             yield Session(psql)
             psql.communicate()
 
-    def rows(self, table: str, database: str) -> list[dict[str, Any]]:
-        """A table's rows as the server writes their values in text, arrays as lists, by its first column."""
+    def rows(self, table: str, database: str, *, arrays_are_lists: bool = True) -> list[dict[str, Any]]:
+        """A table's rows as the server writes their values in text, by its first column.
+
+        Arrays are lists of their elements' texts, or texts like other values.
+        """
         columns = self.run(
             "SELECT attname, format_type(atttypid, NULL) LIKE '%[]' FROM pg_attribute"
             f" WHERE attrelid = '{table}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
             database,
         )
         names = [tuple(line.split("|")) for line in columns.splitlines()]
-        texts = [f'array_to_json("{n}"::text[]) AS "{n}"' if a == "t" else f'"{n}"::text' for n, a in names]
+        lists = {name for name, is_array in names if is_array == "t" and arrays_are_lists}
+        texts = [f'array_to_json("{n}"::text[]) AS "{n}"' if n in lists else f'"{n}"::text' for n, _ in names]
         lines = self.run(
             f"SET extra_float_digits = 1; SELECT row_to_json(r) FROM (SELECT {', '.join(texts)} FROM {table}"
             f' ORDER BY {table}."{names[0][0]}") r',

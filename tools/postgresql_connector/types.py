@@ -10,6 +10,7 @@ import itertools
 import json
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -31,8 +32,17 @@ ROWS = CAPTURES / "rows.json.gz"
 TABLES = ("types", "toast")
 _RECORDS: dict[Version, int] = {"3.6.1.Final": 69, "1.9.7.Final": 66, "1.4.2.Final": 12}
 """In each run: of all parts of the scenario that the version survives, tombstones included."""
-_OWN_TYPES = {"mood": "enum", "mood[]": "enum[]", "positive": "integer", "pair": "composite"}
-"""The scenario's enum, domain and composite type, as a spec has them."""
+DOMAINS = {
+    "positive": "integer",
+    "stars": "positive",
+    "price": "numeric(12,3)",
+    "low_price": "price",
+    "code": "varchar(8)",
+    "short_code": "code",
+}
+"""The scenario's domains, each with the type or domain that it is over."""
+_OWN_TYPES = {"mood": "enum", "mood[]": "enum[]", "pair": "composite", **DOMAINS}
+"""The scenario's own types, as a spec has them."""
 _NEVER_WRITTEN = ("money[]", "interval[]", "ltree[]", "bit(5)[]")
 _READS = 4
 """Those of the snapshot."""
@@ -97,21 +107,44 @@ def configuration(version: Version) -> str:
 
 
 def rows(table: str) -> list[dict[str, Any]]:
-    """The database's own rows of a table, as text."""
-    found: list[dict[str, Any]] = json.loads(gzip.decompress(ROWS.read_bytes()))[table]
+    """The database's own rows of a table, as text; arrays are lists of texts."""
+    return _stored_rows(table)
+
+
+def shown_rows() -> list[dict[str, Any]]:
+    """The database's own rows of `types` as the server shows them, arrays too: `{1,2,NULL}`."""
+    return _stored_rows("types as shown")
+
+
+def _stored_rows(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(gzip.decompress(ROWS.read_bytes()))[name]
     return found
 
 
 def columns(table: str) -> dict[str, str]:
     """The columns of a table and their types as in a spec, from the scenario's DDL."""
+    found = {name: _in_spec(type_) for name, type_ in _declared(table)}
+    return {name: type_ for name, type_ in found.items() if type_ not in _NEVER_WRITTEN}
+
+
+def domains(table: str) -> dict[str, str]:
+    """The columns of a table whose type is a domain, and the domain in words: `a domain over a domain`."""
+    found = {name: type_ for name, type_ in _declared(table) if type_ in DOMAINS}
+    over = {name: DOMAINS[type_] in DOMAINS for name, type_ in found.items()}
+    return {name: "a domain over a domain" if is_over_domain else "a domain" for name, is_over_domain in over.items()}
+
+
+def _in_spec(type_: str) -> str:
+    return _in_spec(_OWN_TYPES[type_]) if type_ in _OWN_TYPES else type_
+
+
+def _declared(table: str) -> Iterator[tuple[str, str]]:
+    """Each column and its type as in the scenario's DDL."""
     ddl = re.search(rf"CREATE TABLE {table} \((.*?)\n\);", SCENARIO.read_text(encoding="utf-8"), re.DOTALL)
     assert ddl is not None
-    found = {}
     for each in re.split(r",\s+(?![^(]*\))", ddl[1].strip()):
         name, _, type_ = each.partition(" ")
-        type_ = type_.replace(" PRIMARY KEY", " not null")
-        found[name] = _OWN_TYPES.get(type_, type_)
-    return {name: type_ for name, type_ in found.items() if type_ not in _NEVER_WRITTEN}
+        yield name, type_.replace(" PRIMARY KEY", " not null")
 
 
 def _records(
@@ -141,7 +174,7 @@ def _records(
 
 
 def _rows(database: Server) -> dict[str, Any]:
-    """The rows of `types`, and each version of the row of `toast`."""
+    """The rows of `types`, also as the server shows them, and each version of the row of `toast`."""
     _, *others = parts(SCENARIO)
     database.run("CREATE DATABASE rows TEMPLATE base")
     versions = database.rows("toast", "rows")
@@ -151,7 +184,8 @@ def _rows(database: Server) -> dict[str, Any]:
     for statement in changes.splitlines():
         database.run(statement, "rows")
         versions += database.rows("toast", "rows")
-    return {"types": database.rows("types", "rows"), "toast": versions}
+    shown = database.rows("types", "rows", arrays_are_lists=False)
+    return {"types": database.rows("types", "rows"), "types as shown": shown, "toast": versions}
 
 
 @click.command(name="postgresql_connector.types")

@@ -32,11 +32,15 @@ class Page:
     """The connector's row image of these values in some modes."""
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Field of a connector spec -> the values of which the image exists: the default first."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Column -> what its line says after its type."""
 
     def text(self) -> str:
         """The page's table."""
+        named = {name: f"`{type_}`" for name, type_ in self.columns.items()}
+        named |= {name: f"{named[name]}, {note}" for name, note in self.notes.items()}
         lines = [
-            f"| `{type_}` | {modes} | {wire} | {target} | `{_shown(self.source[name])}` | `{example}` |"
+            f"| {named[name]} | {modes} | {wire} | {target} | `{_shown(self.source[name])}` | `{example}` |"
             for name, type_ in self.columns.items()
             for modes, (wire, target, example) in self._lines(name, type_)
         ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from cdc.spec.kinds.postgresql import UNKNOWN
 from tools.captures import Record
-from tools.postgresql_connector.types import Modes, capture_file, columns, combinations, rows
+from tools.postgresql_connector.types import Modes, capture_file, columns, combinations, domains, shown_rows
 from tools.type_pages import page
 
 _EXAMPLES = ("1", "65", "68")
@@ -21,7 +21,7 @@ def _columns() -> dict[str, str]:
 
 def _source() -> dict[str, Any]:
     """The values of the examples, as the server shows them."""
-    by_id = {row["id"]: row for row in rows("types")}
+    by_id = {row["id"]: row for row in shown_rows()}
     found = {name: value for id_ in _EXAMPLES for name, value in by_id[id_].items() if value is not None}
     return {**dict.fromkeys(_columns()), **found}
 
@@ -75,4 +75,5 @@ _FIELDS = {
 _RUNS: tuple[Modes, ...] = combinations("3.6.1.Final")
 _MODES = {name: tuple(dict.fromkeys(getattr(run, field) for run in _RUNS)) for name, field in _FIELDS.items()}
 
-PAGE = page.Page("postgresql", _columns(), _source(), _image, _MODES)
+
+PAGE = page.Page("postgresql", _columns(), _source(), _image, _MODES, domains("types"))

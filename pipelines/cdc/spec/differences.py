@@ -9,7 +9,7 @@ from cdc.spec.columns import excluded_columns
 from cdc.spec.difference_kinds import Change
 from cdc.spec.evidence import Evidence, SourceTable
 from cdc.spec.kinds import DEFAULT, Kind, TypeFault
-from cdc.spec.model import ColumnSpec
+from cdc.spec.model import ColumnSpec, ConnectorSpec
 from cdc.spec.reading import listed
 from cdc.spec.reserved import allowed_target
 from cdc.spec.scaffold import column_key, column_type, column_yaml
@@ -104,7 +104,11 @@ def _of_column(
         source_type = table.kind.parse_type(type_text)[0]
     except TypeFault:
         return
-    fits = widths.holds(column.type, source_type) if table.is_exact else widths.may_be(source_type, column.type)
+    if table.is_exact:
+        fits = widths.holds(column.type, source_type)
+    else:
+        connector = read.spec.connector if read.spec else ConnectorSpec("", "")
+        fits = widths.may_be(source_type, column.type, connector)
     if not fits:
         detail = f"column `{column.name}` is {source_type} in the source and {column.type} in the spec"
         to_do = f"the type `{column_type(type_text, column.nullable, table.kind)}`"

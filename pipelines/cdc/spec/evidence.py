@@ -1,8 +1,8 @@
 """What captured records show of a connector: its tables with columns, types and key, and its topics."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,10 @@ class SourceTable:
     """False: from a schema block, which tells less than the DDL."""
     kind: Kind = field(default=DEFAULT, compare=False, repr=False)
     """The kind of the connector that described it."""
+    others: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Column -> another type that it may have as well, by its schema block."""
+    doubts: tuple[str, ...] = ()
+    """What columns may be that no schema block of the connector shows."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Evidence:
     """How updates of documents come that are without their documents; None if there are none."""
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Topic prefix -> what the first record of its connector calls its kind (``source.connector``)."""
+    modes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Topic prefix -> the modes of its connector that schema blocks show, by field of a connector spec."""
 
     def kind(self, prefix: str) -> Kind:
         """The kind of the connector with a topic prefix; the default one for a name that is not known."""
@@ -126,6 +132,7 @@ class _Collected:
         self.kinds: dict[str, str] = {}
         self.documents: dict[str, tuple[str, Kind, DocumentTypes]] = {}
         self.capture_mode: str | None = None
+        self.modes: dict[str, dict[str, str]] = {}
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Take in one record."""
@@ -170,10 +177,12 @@ class _Collected:
             self._add_document(source, value, kind)
         offset = int(record.get("offset", 0))
         if isinstance(block, dict) and self.blocks.get(source, (-1,))[0] < offset:
-            columns = tuple(_block_columns(block, kind))
-            if columns:
-                table = SourceTable(source, str(of["name"]), _block_key(record), columns, is_exact=False, kind=kind)
-                self.blocks[source] = (offset, table)
+            fields = _block_fields(block)
+            if fields:
+                self.blocks[source] = (offset, _block_table(source, record, fields, of, kind))
+                modes = self.modes.setdefault(str(of["name"]), {})
+                for part in fields:
+                    modes.update(kind.block_modes(part))
 
     def _add_document(self, source: str, value: Mapping[str, Any], kind: Kind) -> None:
         _, _, types = self.documents.setdefault(source, (str(value["source"]["name"]), kind, DocumentTypes()))
@@ -185,7 +194,7 @@ class _Collected:
 
     def evidence(self) -> Evidence:
         """What all of the records show."""
-        tables = {source: table for source, (_, table) in self.blocks.items()}
+        tables = {source: self._with_doubts(table) for source, (_, table) in self.blocks.items()}
         tables |= {
             source: SourceTable(source, prefix, ("_id",), types.columns(), is_exact=False, kind=kind)
             for source, (prefix, kind, types) in self.documents.items()
@@ -211,7 +220,12 @@ class _Collected:
             kinds=dict(self.kinds),
             capture_mode=self.capture_mode,
             has_total_order={self.counted[source] for source in self.counted.keys() - signals} == {True},
+            modes=self.modes,
         )
+
+    def _with_doubts(self, table: SourceTable) -> SourceTable:
+        types = {type_ for _, type_, _ in table.columns}
+        return replace(table, doubts=tuple(table.kind.block_doubts(types, self.modes[table.topic_prefix])))
 
 
 def _is_signal_table(table: SourceTable) -> bool:
@@ -224,11 +238,23 @@ def _described_table(source: str, prefix: str, table: Mapping[str, Any], kind: K
     return SourceTable(source, prefix, tuple(table["primaryKeyColumnNames"]), columns, kind=kind)
 
 
-def _block_columns(block: Mapping[str, Any], kind: Kind) -> Iterator[tuple[str, str, bool]]:
-    """The columns in a schema block: those of `after` in an envelope."""
+def _block_fields(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The fields of a row in a schema block: those of `after` in an envelope."""
     images = {part.get("field"): part for part in block.get("fields") or ()}
-    for part in (images.get("after") or images.get("before") or {}).get("fields") or ():
-        yield part["field"], kind.block_type(part), bool(part.get("optional"))
+    return list((images.get("after") or images.get("before") or {}).get("fields") or ())
+
+
+def _block_table(
+    source: str,
+    record: Mapping[str, Any],
+    fields: Sequence[Mapping[str, Any]],
+    of: Mapping[str, Any],
+    kind: Kind,
+) -> SourceTable:
+    """The table that a record with a schema block describes."""
+    columns = tuple((part["field"], kind.block_type(part), bool(part.get("optional"))) for part in fields)
+    others = {part["field"]: other for part in fields if (other := kind.block_other(part))}
+    return SourceTable(source, str(of["name"]), _block_key(record), columns, is_exact=False, kind=kind, others=others)
 
 
 def _block_key(record: Mapping[str, Any]) -> tuple[str, ...]:

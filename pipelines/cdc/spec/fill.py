@@ -25,7 +25,9 @@ def filled(text: str, data: Mapping[str, Any], table: SourceTable) -> str:
     for name, type_text, nullable in table.columns:
         stated = columns.get(name)
         if stated is None:
-            edited = edited.with_column(column_yaml(name, type_text, nullable, table.kind), name)
+            edited = edited.with_column(
+                column_yaml(name, type_text, nullable, table.kind, table.others.get(name)), name
+            )
         elif not stated.get("exclude") and type_text not in table.kind.omitted:
             edited = edited.with_type(name, column_type(type_text, nullable, table.kind))
     return edited.text

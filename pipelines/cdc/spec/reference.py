@@ -38,7 +38,7 @@ def reference() -> str:
 
 
 def _types(kind: Kind) -> Iterator[str]:
-    yield f"{kind.title}'s types: {', '.join(kind.known_types)}, and the synonyms of its DDL."
+    yield f"{kind.title}'s types: {', '.join(kind.known_types)}, and their synonyms."
     if kind.omitted:
         yield f"The connector omits {', '.join(kind.omitted)} columns, so a spec cannot contain them."
 

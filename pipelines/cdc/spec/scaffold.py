@@ -47,17 +47,18 @@ def table_yaml(table: SourceTable, name: str, topic: str | None = None) -> str:
     """
     default_name = table.source.rpartition(".")[2].lower()
     key = f"key: {flow(list(table.key))}" if table.key else "append_only: true # the source has no primary key"
-    guess = "# Types are from records' schema blocks, which tell less than the DDL (varchar, datetime): correct them."
+    lacks = f"which tell less than the DDL ({table.kind.block_lacks}): correct them."
+    guess = [f"# Types are from records' schema blocks, {lacks}", *(f"# {doubt}." for doubt in table.doubts)]
     of_documents = "# Paths and types are those of the documents in the capture: others may have more, or other types."
     lines = [
         "# yaml-language-server: $schema=../../schema/table.schema.json",
-        *([] if table.is_exact else [of_documents if table.kind.has_documents else guess]),
+        *([] if table.is_exact else [of_documents] if table.kind.has_documents else guess),
         f"table: {flow(table.source)}",
         *([f"name: {name}"] if name != default_name else []),
         *([f"topic: {flow(topic)}"] if topic else []),
         key,
         "columns:",
-        *(f"  {column_yaml(*column, table.kind)}" for column in table.columns),
+        *(f"  {column_yaml(*column, table.kind, table.others.get(column[0]))}" for column in table.columns),
     ]
     return "\n".join(lines) + "\n"
 
@@ -66,6 +67,7 @@ def connector_yaml(found: Evidence, prefix: str) -> str:
     """A connector's spec: its prefix, and what its records show to differ from the defaults."""
     kind, pattern = found.kind(prefix), topic_pattern(found, prefix)
     is_counted = "total_order" in kind.modes.get("within_transaction", ())
+    modes = found.modes.get(prefix, {})
     topics: dict[str, Any] = {kind: True for topic, kind in own_topics(prefix).items() if topic in found.topics}
     if found.notifications:
         topics["notifications"] = found.notifications
@@ -76,6 +78,7 @@ def connector_yaml(found: Evidence, prefix: str) -> str:
         f"topic_prefix: {prefix}",
         *([f"kind: {kind.name}"] if kind is not DEFAULT else []),
         *([f"topic_pattern: {flow(pattern)}"] if pattern != kind.topic_patterns[0] else []),
+        *(f"{mode}: {value}" for mode, value in modes.items() if value != kind.default_of(mode)),
         *([f"capture_mode: {found.capture_mode}"] if found.capture_mode in kind.partial_modes else []),
         *(["within_transaction: total_order"] if found.has_total_order and is_counted else []),
         *(["unavailable: merge"] if kind.merges_by_default else []),
@@ -91,15 +94,16 @@ def own_topic(found: Evidence, table: SourceTable) -> str | None:
     return topic if topic != by_pattern else None
 
 
-def column_yaml(name: str, type_text: str, nullable: bool, kind: Kind) -> str:
-    """One line of ``columns:``."""
+def column_yaml(name: str, type_text: str, nullable: bool, kind: Kind, other: str | None = None) -> str:
+    """One line of ``columns:``; a type that the column may have as well is in a comment."""
     key = column_key(name)
     if type_text in kind.omitted:
         return f"{key}: {{exclude: true}} # {type_text}: the connector omits it"
     written = column_type(type_text, nullable, kind)
     default = kind.target_of(name)
     target = allowed_target(default)
-    return f"{key}: {written}" if target == default else f"{key}: {flow({'type': written, 'rename': target})}"
+    line = f"{key}: {written}" if target == default else f"{key}: {flow({'type': written, 'rename': target})}"
+    return f"{line} # or {other}, which has the same schema block" if other else line
 
 
 def column_key(name: str) -> str:

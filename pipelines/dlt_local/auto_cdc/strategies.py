@@ -73,6 +73,9 @@ class Thresholds:
     rewritten_share: float = 0.25
     """Share of the target's rows from which the whole target is rewritten. A MERGE reads everything twice and writes
     the same files."""
+    small_bytes: int = 1024 * 1024
+    """Size up to which the whole target is rewritten, however few rows change: that takes one Spark job, a MERGE four,
+    and as a rule it writes the same files."""
     large_bytes: int = 4 * 1024 * 1024
     """Size from which a MERGE costs too much: it scans the target three times, and where it also inserts, it sorts all
     rows of the files it touches."""
@@ -97,7 +100,8 @@ def choose_writer(changes: ChangeStatistics, target: TargetStatistics, threshold
         return Writer.APPEND
     if changes.compared or not target.has_same_columns or target.has_change_feed:
         return Writer.MERGE
-    if target.rows is not None and count >= thresholds.rewritten_share * target.rows:
+    is_mostly_changed = target.rows is not None and count >= thresholds.rewritten_share * target.rows
+    if is_mostly_changed or target.size_in_bytes <= thresholds.small_bytes:
         return Writer.REWRITE
     is_listable = changes.has_predicate and target.has_listable_keys and count <= thresholds.listed_keys
     if target.size_in_bytes >= thresholds.large_bytes and is_listable:

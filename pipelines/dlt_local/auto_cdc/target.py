@@ -10,7 +10,7 @@ from pyspark.sql.types import DataType
 from dlt_local.auto_cdc import key_list
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.strategies import TargetStatistics
-from dlt_local.delta import delta_log
+from dlt_local.delta import delta_log, plain_files
 from dlt_local.delta.tables import CHANGE_FEED
 
 
@@ -23,7 +23,7 @@ class Target:
 
     def read(self, session: SparkSession) -> DataFrame:
         """Its rows."""
-        return session.read.format("delta").load(str(self.path))
+        return plain_files.read(session, self.path)
 
     @property
     def key_types(self) -> Mapping[str, DataType]:

@@ -17,7 +17,7 @@ from dlt_local.auto_cdc.comparison import comparable
 from dlt_local.auto_cdc.names import ACTION, COMPARE, IS_NEW, KEY, REMOVE, ROW, START, scratch
 from dlt_local.auto_cdc.reconciled import RowChanges, target_columns
 from dlt_local.auto_cdc.target import Target
-from dlt_local.delta import appending, delta_log
+from dlt_local.delta import appending, delta_log, plain_files
 from dlt_local.delta.transaction import TransactionId
 from dlt_local.names import START_AT, quote
 from dlt_local.spark.conf_overrides import overridden
@@ -86,13 +86,14 @@ def rewrite(changes: RowChanges, target: Target) -> Written:
         .select(*[F.col(f"t.{quote(name)}") for name in columns])
     )
     rows = changes.rows.where(F.col(ACTION) != REMOVE).observe(put, F.count(F.lit(1)).alias("upserted"))
-    # Whatever the session says: a partition that has lost all its rows must go too.
-    writer = stays.unionByName(rows.select(*_named(columns))).write.format("delta").mode("overwrite")
-    writer = writer.option("partitionOverwriteMode", "static")
-    if delta_log.clustering_columns(target.path):
-        # A plain overwrite drops them.
-        writer = writer.option("replaceWhere", "true")
-    writer.save(str(target.path))
+    rewritten = stays.unionByName(rows.select(*_named(columns)))
+    if not plain_files.replace(rewritten, target.path):
+        # Whatever the session says: a partition that has lost all its rows must go too.
+        writer = rewritten.write.format("delta").mode("overwrite").option("partitionOverwriteMode", "static")
+        if delta_log.clustering_columns(target.path):
+            # A plain overwrite drops them.
+            writer = writer.option("replaceWhere", "true")
+        writer.save(str(target.path))
     return Written(int(observed_metrics(put)["upserted"]), int(observed_metrics(removed)["deleted"]))
 
 

@@ -261,10 +261,14 @@ def plain_additions(table: Path, since: int, until: int) -> tuple[str, ...] | No
 
 def listed_files(table: Path, at: int) -> tuple[str, ...] | None:
     """The table's data files as of a version, relative to it; None if its checksum does not list whole files."""
+    files = listed_actions(table, at)
+    return None if files is None else tuple(unquote(file["path"]) for file in files)
+
+
+def listed_actions(table: Path, at: int) -> tuple[dict[str, Any], ...] | None:
+    """As `listed_files`, each file with all that the log says of it (its action `add`)."""
     files = _checksum(table, at).get("allFiles")
-    if files is None or not all(map(_is_whole_file, files)):
-        return None
-    return tuple(unquote(file["path"]) for file in files)
+    return None if files is None or not all(map(_is_whole_file, files)) else tuple(files)
 
 
 def _is_whole_file(add: Mapping[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from dlt_local.auto_cdc.seal import Seal
 from dlt_local.auto_cdc.state import State
 from dlt_local.declarations.elements import AutoCdcFlow, Table
 from dlt_local.delta import delta_log, tables
+from dlt_local.delta.plain_files import PlainFiles
 from dlt_local.delta.transaction import TransactionId
 from dlt_local.flows import expectations, microbatches
 from dlt_local.flows.context import FlowRun
@@ -102,7 +103,7 @@ def _read_log(session: SparkSession, table: Path) -> None:
 
     It is kept in memory, which is all that is wanted: an error here is an error of the write too, and raised there.
     """
-    if delta_log.file_count(table) <= _FEW_FILES:
+    if delta_log.file_count(table) <= _FEW_FILES and PlainFiles.of(session, table) is None:
         session.read.format("delta").load(str(table)).inputFiles()
 
 

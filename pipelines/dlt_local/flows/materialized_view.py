@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 
 from dlt_local import failpoints
 from dlt_local.declarations.elements import QueryFlow, Table
-from dlt_local.delta import tables
+from dlt_local.delta import plain_files, tables
 from dlt_local.delta.commits import latest_commit_rows
 from dlt_local.flows import expectations, incremental_refresh
 from dlt_local.flows.context import FlowRun
@@ -17,7 +17,7 @@ def refresh(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
     """Let the table's rows be those of the query."""
     update = run.update
     with declared_conf(run):
-        frame = tuned(evaluate(run, declared.query))
+        frame = tuned(plain_files.over_files(evaluate(run, declared.query)))
         source = incremental_refresh.keyed_source(run, frame)
         failpoints.reach("view.before")
         metrics = None if source is None else incremental_refresh.refresh(run, table, frame, source)
@@ -39,8 +39,8 @@ def _recompute(run: FlowRun, table: Table, frame: DataFrame) -> FlowMetrics:
     rows = expectations.checked(frame, table)
     stored = tables.stored_schema(run.update.session, path)
     if stored is not None and tables.takes(table, stored, rows.frame.schema, path):
-        writer = tables.replacing(rows.frame, table)
+        if not plain_files.replace(rows.frame, path):
+            tables.replacing(rows.frame, table).save(str(path))
     else:
-        writer = tables.reshaping(rows.frame, table, run.node.schema)
-    writer.save(str(path))
+        tables.reshaping(rows.frame, table, run.node.schema).save(str(path))
     return FlowMetrics(num_output_rows=latest_commit_rows(path), batches=1) + rows.metrics()

@@ -57,7 +57,7 @@ def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> 
 
 
 def _may_batch(run: FlowRun) -> bool:
-    return not run.flow.is_rewritten and run.update.session.conf.get(table_batch.SETTING, "false") == "true"
+    return not run.flow.is_rewritten and run.update.session.conf.get(table_batch.SETTING, "true") == "true"
 
 
 def start(run: FlowRun, writer: Callable[[], DataStreamWriter]) -> StreamingQuery:

@@ -17,12 +17,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local import failpoints
-from dlt_local.delta import delta_log
+from dlt_local.delta import delta_log, plain_files
 from dlt_local.flows.checkpoint import Checkpoint
 from dlt_local.spark import jvm
 
 SETTING = "dlt_local.table_batches"
-"""Configuration of a pipeline: ``true`` has streams over one table run as batches where they can."""
+"""Configuration of a pipeline: ``false`` has all streams run as streaming queries."""
 _MOST_FILES = 1000
 """More are read in several batches: Delta's default of `maxFilesPerTrigger`."""
 _BATCHES_KEPT = 100
@@ -84,7 +84,10 @@ def next_batch(checkpoint: Checkpoint, frame: DataFrame) -> TableBatch | Nothing
         return None
     table = Path(streamed.path)
     latest, identity = delta_log.version(table), delta_log.table_id(table)
-    if latest is None or identity is None or not _has_plain_files(table, streamed.columns):
+    schema = delta_log.schema(table)
+    if latest is None or identity is None or schema is None:
+        return None
+    if schema.names != streamed.columns or not plain_files.has_plain_columns(table, schema):
         return None
     if last < 0:
         files, conf = delta_log.listed_files(table, latest), _conf(frame.sparkSession)
@@ -107,14 +110,6 @@ def next_batch(checkpoint: Checkpoint, frame: DataFrame) -> TableBatch | Nothing
         "isStartingVersion": False,
     }
     return TableBatch(checkpoint, last + 1, rows, conf, end)
-
-
-def _has_plain_files(table: Path, columns: list[str]) -> bool:
-    """True if the table's Parquet files have these columns, all of them, under their own names and types."""
-    schema = delta_log.schema(table)
-    if schema is None or schema.names != columns or delta_log.partition_columns(table):
-        return False
-    return not any(mark in schema.json() for mark in ("delta.typeChanges", "delta.columnMapping", "__CHAR_VARCHAR"))
 
 
 def _conf(session: SparkSession) -> Mapping[str, str]:

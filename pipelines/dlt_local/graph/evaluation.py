@@ -14,7 +14,7 @@ from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext, Unresolved
 from dlt_local.graph.graph import EarlierHash
 from dlt_local.graph.query_errors import missing_dataset, query_failed
-from dlt_local.graph.query_identity import CUT, QueryIdentity, query_identity
+from dlt_local.graph.query_identity import CUT, QueryIdentity, query_identity, stream_identity
 from dlt_local.graph.query_inputs import Plan, read_plan, without_numbers
 from dlt_local.graph.table_names import TableNames, TableNotFound, recorded_reads
 from dlt_local.names import parts
@@ -43,15 +43,17 @@ class EvaluatedQuery:
 def evaluated(frame: DataFrame, catalog: Catalog, *, earlier: bool = False) -> EvaluatedQuery:
     """Analyse a frame; with ``earlier``, make the hash too that the version before would have given it."""
     plan = jvm.analyzed_plan(frame)
-    text, as_json = jvm.plan_texts(plan)
+    text = jvm.plan_text(plan)
     found = read_plan(plan, without_numbers(text), catalog.real_name, str(catalog.scratch))
     before = _earlier(frame, found) if earlier else None
-    return EvaluatedQuery(frame, found, query_identity(plan, text, as_json), before)
+    if frame.isStreaming:
+        return EvaluatedQuery(frame, found, stream_identity(frame.sparkSession, plan, text), before)
+    return EvaluatedQuery(frame, found, query_identity(plan, text, jvm.plan_json(plan)), before)
 
 
 def _earlier(frame: DataFrame, found: Plan) -> EarlierHash:
     with overridden(frame.sparkSession, CUT):
-        text = without_numbers(jvm.plan_texts(jvm.analyzed_plan(frame))[0])
+        text = without_numbers(jvm.plan_text(jvm.analyzed_plan(frame)))
     is_lasting = not found.reads_outside and not _CHANGES_BY_ITSELF.search(text)
     return EarlierHash(hashlib.sha256(text.encode()).hexdigest(), is_lasting)
 

@@ -14,6 +14,8 @@ _ALIAS = re.compile(r"(~?)SubqueryAlias (spark_catalog\.\S.*)$")
 _VIEW = re.compile(r"View \(`(.*)`, \[")
 # The path of a scratch folder; and expression ids.
 SCRATCH = re.compile(r"\S*dlt_local-\w+")
+EXPRESSION_ID = re.compile(r"#(\d+)L?")
+"""Spark's number of an expression in the text of a plan."""
 _IDS = re.compile(rf"#\d+L?|{SCRATCH.pattern}")
 # A JVM object without a text of its own, such as the table of a Kafka stream, is printed as its class and its address.
 _ADDRESS = re.compile(r"\b((?:[a-z]\w*\.)+[A-Z][\w$]*)@[0-9a-f]+\b")

@@ -12,6 +12,7 @@ from pyspark.sql.types import StructType
 from dlt_local.names import TableName, literal, quote
 from dlt_local.spark import jvm
 from dlt_local.spark.external_tables import ExternalTable, ExternalTables
+from dlt_local.spark.jvm import ExternalFolder
 
 LIVE = "live"
 """`LIVE.orders` is the legacy name of this pipeline's dataset `orders`."""
@@ -56,7 +57,8 @@ class Catalog:
             self._create_placeholder(each, _types_only(schema))
 
     def _create_placeholder(self, name: TableName, schema: StructType) -> None:
-        self.session.catalog.createTable(name.sql, path=str(self.scratch), source="parquet", schema=schema)
+        folder = ExternalFolder(self.scratch, "parquet", schema)
+        jvm.register(self.session, name.schema, name.table, folder)
         self._registered.add(name)
 
     def register_table(self, name: TableName, path: Path) -> None:
@@ -66,7 +68,8 @@ class Catalog:
                 return
             self._create_schema(name.schema)
             for each in (name, *self._live_names(name)):
-                self.session.sql(f"CREATE TABLE {each.sql} USING delta LOCATION {literal(str(path))}")
+                folder = ExternalFolder(path, "delta", StructType())
+                jvm.register(self.session, each.schema, each.table, folder)
                 self._registered.add(each)
 
     def register_external(self, name: TableName, table: ExternalTable) -> None:
@@ -135,11 +138,11 @@ class Catalog:
                 self.session.catalog.dropGlobalTempView(quote(view))
             for name in self._registered:
                 if name.schema != LIVE:
-                    self.session.sql(f"DROP TABLE IF EXISTS {name.sql}")
+                    jvm.unregister(self.session, name.schema, name.table)
             for alias in self._live:
                 jvm.drop_reserved_table(self.session, LIVE, alias)
-            if self._live:
-                jvm.invalidate_cached_tables(self.session)
+            # Otherwise the next table of a name would have the columns of this one.
+            jvm.invalidate_cached_tables(self.session)
             self._views.clear()
             self._fresh_views.clear()
             self._registered.clear()

@@ -4,7 +4,8 @@ Classic Spark only. A plan is a JVM object of type `Any`; walk it with `elements
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,7 +160,7 @@ def streamed_table(frame: DataFrame) -> StreamedTable | None:
     The time of a batch is the same for all jobs that compute its rows only in a streaming query.
     """
     plan = analyzed_plan(frame)
-    patterns = _jvm(frame.sparkSession).org.apache.spark.sql.catalyst.trees.TreePattern
+    patterns = _tree_patterns(frame.sparkSession)
     if any(plan.containsPattern(pattern) for pattern in (patterns.CURRENT_LIKE(), patterns.PLAN_EXPRESSION())):
         return None
     operators = list(_with_children(plan))
@@ -181,15 +182,77 @@ def streamed_table(frame: DataFrame) -> StreamedTable | None:
 def with_files(frame: DataFrame, table: StreamedTable, files: list[str]) -> DataFrame:
     """The rows that a streaming query makes of some Parquet files of its table, in a copy of its session."""
     session = cloned(frame.sparkSession)
-    reader = session.read.option("__globPaths__", "false").schema(table.schema)
-    relation = analyzed_plan(reader.parquet(*files))
-    # The attributes are those that the query's expressions name.
-    rows = relation.copy(
-        relation.relation(), table.output, relation.catalogTable(), relation.isStreaming(), relation.stream()
+    rows = _files_as(session, table.output, table.schema, files)
+    return _of_plan(session, _with_leaf(session, analyzed_plan(frame), rows))
+
+
+def read_files(session: SparkSession, schema: StructType, files: list[str]) -> DataFrame:
+    """The rows of Parquet files; none of none."""
+    if not files:
+        return session.createDataFrame([], schema)
+    return session.read.option("__globPaths__", "false").schema(schema).parquet(*files)
+
+
+def _files_as(session: SparkSession, output: Any, schema: StructType, files: list[str]) -> Any:
+    """A relation of some files whose attributes are those that a plan's expressions name."""
+    relation = analyzed_plan(read_files(session, schema, files))
+    return relation.copy(
+        relation.relation(), output, relation.catalogTable(), relation.isStreaming(), relation.stream()
     )
-    plan = _with_leaf(session, analyzed_plan(frame), rows)
-    dataset = _jvm(session).org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)
-    return DataFrame(dataset, session)
+
+
+def _of_plan(session: SparkSession, plan: Any) -> DataFrame:
+    return DataFrame(_jvm(session).org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+
+
+_IN_MEMORY = {"LocalRelation", "OneRowRelation", "Range"}
+FilesOf = Callable[[str], tuple[StructType, list[str]] | None]
+"""The path of a Delta table -> its schema and the files that hold its rows; None if it has to be read by Delta."""
+
+
+def with_tables_as_files(frame: DataFrame, files_of: FilesOf) -> DataFrame:
+    """The same batch query, reading files in place of Delta tables; the frame itself if it cannot be so."""
+    session, plan = frame.sparkSession, analyzed_plan(frame)
+    patterns = _tree_patterns(session)
+    if plan.containsPattern(patterns.PLAN_EXPRESSION()):
+        return frame
+    replaced: dict[int, Any] = {}
+    for leaf in elements(plan.collectLeaves()):
+        if leaf.nodeName() in _IN_MEMORY:
+            continue
+        path = _delta_path(leaf)
+        found = None if path is None else files_of(path)
+        output = elements(leaf.output()) if found is not None else []
+        # A query of hidden columns, such as `_metadata`, has more attributes than the table has columns.
+        if found is None or not found[1] or [attribute.name() for attribute in output] != found[0].names:
+            return frame
+        replaced[leaf.hashCode()] = _files_as(session, leaf.output(), *found)
+    return _of_plan(session, _with_leaves(session, plan, replaced)) if replaced else frame
+
+
+def _delta_path(leaf: Any) -> str | None:
+    """The folder of the Delta table that a leaf of a batch query reads as it is now; None for any other leaf."""
+    if leaf.nodeName() != "LogicalRelation":
+        return None
+    relation = leaf.relation()
+    kind = relation.getClass()
+    # Delta's is an anonymous subclass.
+    if "HadoopFsRelation" not in (kind.getSimpleName(), kind.getSuperclass().getSimpleName()):
+        return None
+    location = relation.location()
+    if not str(location.getClass().getSimpleName()).startswith("TahoeLogFileIndex"):
+        return None
+    if location.isTimeTravelQuery():
+        return None
+    return str(location.path().toUri().getPath())
+
+
+def _with_leaves(session: SparkSession, plan: Any, leaves: Mapping[int, Any]) -> Any:
+    children = elements(plan.children())
+    if not children:
+        return leaves.get(plan.hashCode(), plan)
+    changed = [_with_leaves(session, child, leaves) for child in children]
+    return plan.withNewChildren(_jvm(session).PythonUtils.toSeq(changed))
 
 
 def _with_leaf(session: SparkSession, plan: Any, leaf: Any) -> Any:
@@ -210,13 +273,38 @@ def leaves(plan: Any) -> list[Any]:
     return [leaf for each in plans for leaf in elements(each.collectLeaves())]
 
 
-def plan_texts(plan: Any) -> tuple[str, str | None]:
-    """A plan as a tree for people, and as JSON if it has one. The active session's conf decides what they leave out."""
-    text = str(plan.treeString())
+def plan_text(plan: Any) -> str:
+    """A plan as a tree for people. The active session's conf decides what it leaves out."""
+    return str(plan.treeString())
+
+
+def plan_json(plan: Any) -> str | None:
+    """A plan as JSON, if it has one."""
     try:
-        return text, str(plan.toJSON())
+        return str(plan.toJSON())
     except Py4JJavaError:
-        return text, None
+        return None
+
+
+def calls_python(session: SparkSession, plan: Any) -> bool:
+    """True if a plan calls a Python function."""
+    return _has_any(plan, _tree_patterns(session).PYTHON_UDF())
+
+
+def is_of_the_moment(session: SparkSession, plan: Any) -> bool:
+    """True if a plan asks for the current time or user, for a session's variable, or for what only Java knows."""
+    known = _tree_patterns(session)
+    return _has_any(plan, known.CURRENT_LIKE(), known.VARIABLE_REFERENCE(), known.SCALA_UDF())
+
+
+def _has_any(plan: Any, *patterns: Any) -> bool:
+    plans = [plan, *elements(plan.subqueriesAll())]
+    return any(each.containsPattern(pattern) for each in plans for pattern in patterns)
+
+
+def _tree_patterns(session: SparkSession) -> Any:
+    """Spark's names of what can be in a plan."""
+    return _jvm(session).org.apache.spark.sql.catalyst.trees.TreePattern
 
 
 def expressions(plan: Any) -> Iterator[Any]:
@@ -273,8 +361,47 @@ def create_reserved_database(session: SparkSession, name: str, location: Path) -
     _external_catalog(session).createDatabase(database, True)
 
 
+@dataclass(frozen=True)
+class ExternalFolder:
+    """A table outside of Spark's warehouse: a folder, and how to read it."""
+
+    location: Path
+    provider: str
+    """``delta``, or a file format."""
+    schema: StructType
+    """Empty where the folder itself says it, as a Delta table does."""
+
+
+def register(session: SparkSession, database: str, table: str, folder: ExternalFolder) -> None:
+    """Add a table to the session's catalog without looking at its folder; the database exists.
+
+    What CREATE TABLE does, for a fifth of its time: that reads a Delta table's log to compare schemas.
+    """
+    jvm = _jvm(session)
+    catalyst, none = jvm.org.apache.spark.sql.catalyst, jvm.scala.Option.empty()
+    no_entries, no_elements = jvm.PythonUtils.toScalaMap({}), jvm.PythonUtils.toSeq([])
+    uri = _some(session, jvm.java.net.URI(folder.location.as_uri()))
+    storage = catalyst.catalog.CatalogStorageFormat(uri, none, none, none, False, no_entries, none)
+    schema = jvm.org.apache.spark.sql.types.DataType.fromJson(folder.schema.json())
+    now = int(time.time() * 1000)
+    definition = catalyst.catalog.CatalogTable(
+        catalyst.TableIdentifier(table, _some(session, database)),
+        catalyst.catalog.CatalogTableType.EXTERNAL(),
+        *(storage, schema, _some(session, folder.provider), no_elements, none),
+        *("", now, -1, "", no_entries, none, none, none, none, no_elements),
+        *(False, True, no_entries, none, none),
+    )
+    session._jsparkSession.sessionState().catalog().createTable(definition, False, False)
+
+
+def unregister(session: SparkSession, database: str, table: str) -> None:
+    """Drop a table from the session's catalog; its folder stays. Follow with `invalidate_cached_tables`."""
+    identifier = _jvm(session).org.apache.spark.sql.catalyst.TableIdentifier(table, _some(session, database))
+    session._jsparkSession.sessionState().catalog().dropTable(identifier, True, True)
+
+
 def drop_reserved_table(session: SparkSession, database: str, table: str) -> None:
-    """Drop a table of a database that SQL cannot drop from; follow with `invalidate_cached_tables`."""
+    """Drop a table of a database that Spark refuses to drop from; follow with `invalidate_cached_tables`."""
     _external_catalog(session).dropTable(database, table, True, True)
 
 
@@ -290,6 +417,10 @@ def name_session_catalog(session: SparkSession, name: str) -> None:
     field = manager.getClass().getDeclaredField("catalogs")
     field.setAccessible(True)
     field.get(manager).put(name, manager.v2SessionCatalog())
+
+
+def _some(session: SparkSession, value: object) -> Any:
+    return _jvm(session).scala.Option.apply(value)
 
 
 def _external_catalog(session: SparkSession) -> Any:
@@ -319,22 +450,55 @@ def append_to_delta(rows: DataFrame, path: Path, application: str, version: int)
     What a writer with the options txnAppId and txnVersion does, without a look for the transaction in the table, which
     has Delta compute the table's whole state.
     """
+    jvm = _jvm(rows.sparkSession)
+    mark = jvm.org.apache.spark.sql.delta.actions.SetTransaction(
+        application, version, jvm.scala.Option.apply(int(time.time() * 1000))
+    )
+    _write_to_delta(rows, path, jvm.org.apache.spark.sql.SaveMode.Append, [mark])
+
+
+def replace_in_delta(rows: DataFrame, path: Path, version: int, added: Iterable[str]) -> bool:
+    """Replace the rows of the Delta table at ``path``; its schema and all else stay.
+
+    What an overwrite does, without having Delta compute which files the table has.
+
+    Args:
+        rows: the new rows.
+        path: the table.
+        version: the table's latest.
+        added: the action `add` of each of its files, as JSON.
+
+    Returns:
+        False, with nothing written, if the table has another version by now.
+    """
+    jvm = _jvm(rows.sparkSession)
+    read = jvm.org.apache.spark.sql.delta.actions.Action.fromJson
+    removed = [read(action).remove() for action in added]
+    return _write_to_delta(rows, path, jvm.org.apache.spark.sql.SaveMode.Overwrite, removed, version)
+
+
+def _write_to_delta(rows: DataFrame, path: Path, mode: Any, others: list[Any], version: int | None = None) -> bool:
+    """Commit rows, as new files, and other actions; False, with nothing written, onto another version than that."""
     jvm, session = _jvm(rows.sparkSession), rows.sparkSession._jsparkSession
     delta, none = jvm.org.apache.spark.sql.delta, jvm.scala.Option.empty()
-    mode, no_columns = jvm.org.apache.spark.sql.SaveMode.Append, jvm.PythonUtils.toSeq([])
+    append, no_columns = jvm.org.apache.spark.sql.SaveMode.Append, jvm.PythonUtils.toSeq([])
     options = delta.DeltaOptions(jvm.PythonUtils.toScalaMap({"mergeSchema": "true"}), session.sessionState().conf())
     log = delta.DeltaLog.forTable(session, _hadoop_path(rows.sparkSession, path))
     transaction = log.startTransaction()
+    if version is not None and transaction.readVersion() != version:
+        return False
     write = delta.commands.WriteIntoDelta(
-        log, mode, options, no_columns, jvm.PythonUtils.toScalaMap({}), rows._jdf, none, none, False
+        log, append, options, no_columns, jvm.PythonUtils.toScalaMap({}), rows._jdf, none, none, False
     )
     with active_session(rows.sparkSession):
-        written = write.write(transaction, session, none, False)
-    mark = delta.actions.SetTransaction(application, version, jvm.scala.Option.apply(log.clock().getTimeMillis()))
+        actions = write.write(transaction, session, none, False)
+    for other in others:
+        actions = actions.appended(other)
     operation = getattr(delta, "DeltaOperations$Write")(
         mode, jvm.scala.Option.apply(no_columns), none, none, none, none, jvm.scala.Option.apply(True), none, none
     )
-    transaction.commit(written.appended(mark), operation)
+    transaction.commit(actions, operation)
+    return True
 
 
 def _hadoop_path(session: SparkSession, path: Path) -> Any:

@@ -10,8 +10,8 @@ from dlt_local.delta import delta_log, tables
 from dlt_local.delta.storage import Storage, read_json_if_intact
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.context import UpdateContext
-from dlt_local.graph.graph import Graph, Node
-from dlt_local.graph.query_identity import FORM
+from dlt_local.graph.graph import Graph, Node, ResolvedFlow
+from dlt_local.graph.query_identity import FORMS
 from dlt_local.updates import expiry, moved_tables, row_definitions
 
 
@@ -76,7 +76,7 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
         last_run = (read_json_if_intact(storage.progress(node.name)) or {}).get("queries", {})
         for flow in node.flows:
             stored = last_run.get(flow.flow.name, flow.query)
-            before = flow.query if stored.startswith(FORM) or flow.earlier is None else flow.earlier.hash
+            before = _comparable(stored, flow)
             # A row definition says whether an edit matters to the stored rows; then nothing is left to notice.
             if flow.query and stored != before and not _has_row_definition(node):
                 notices.append(
@@ -84,6 +84,13 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
                     f"existing rows stay as they are unless the table is rebuilt with --rebuild {node.name}"
                 )
     return notices
+
+
+def _comparable(stored: str, flow: ResolvedFlow) -> str:
+    """The hash of a flow's query in the form of the stored one; the stored one itself where that form has gone."""
+    if not stored.startswith(FORMS):
+        return flow.query if flow.earlier is None else flow.earlier.hash
+    return flow.query if flow.query.startswith(stored[:2]) else stored
 
 
 def _has_row_definition(node: Node) -> bool:

@@ -19,7 +19,7 @@ from dlt_local.errors import DeclarationError
 from dlt_local.flows.outcomes import UpdateFailed
 from dlt_local.graph import resolver
 from dlt_local.graph.graph import Graph
-from dlt_local.graph.query_identity import FORM
+from dlt_local.graph.query_identity import FORMS
 from dlt_local.graph.table_names import TableNames
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
@@ -156,7 +156,7 @@ def _made_before(pipeline: PipelineDefinition, name: TableName | str) -> bool:
     """True if a dataset's last update was by a version of the engine with another form of hash."""
     last = read_json_if_intact(pipeline.storage.progress(str(name))) or {}
     hashes = [last.get("fingerprint"), *last.get("queries", {}).values()]
-    return any(each and not each.startswith(FORM) for each in hashes)
+    return any(each and not each.startswith(FORMS) for each in hashes)
 
 
 def _follows(error: Exception, load_errors: Iterable[Exception]) -> bool:

@@ -83,7 +83,7 @@ def _value(name: str, type_: str, row: Row, source: Source) -> str | None:
         case "varchar":
             return _varchar(value, type_, row["id"], source)
         case _ if kind in SHAPES:
-            return f"{value}@None"
+            return value if "@" in value else f"{value}@None"
     return str(value)
 
 

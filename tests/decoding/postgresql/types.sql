@@ -19,6 +19,11 @@ CREATE FUNCTION sparsevec_out(sparsevec) RETURNS cstring AS 'textout' LANGUAGE i
 CREATE TYPE sparsevec (INPUT = sparsevec_in, OUTPUT = sparsevec_out, LIKE = text);
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'very happy');
 CREATE DOMAIN positive AS integer CHECK (value > 0);
+CREATE DOMAIN stars AS positive CHECK (value <= 5);
+CREATE DOMAIN price AS numeric(12,3) CHECK (value >= 0);
+CREATE DOMAIN low_price AS price CHECK (value < 1000);
+CREATE DOMAIN code AS varchar(8);
+CREATE DOMAIN short_code AS code CHECK (length(value) <= 4);
 CREATE TYPE pair AS (a integer, b text);
 
 CREATE TABLE types (
@@ -41,7 +46,8 @@ CREATE TABLE types (
     c_vector vector, c_halfvec halfvec, c_sparsevec sparsevec,
     c_tsvector tsvector, c_tsquery tsquery, c_box box, c_circle circle, c_polygon polygon, c_pg_lsn pg_lsn, c_pair pair, c_int4multirange int4multirange,
     c_line line, c_lseg lseg, c_path path, c_int8multirange int8multirange, c_nummultirange nummultirange, c_tsmultirange tsmultirange, c_tstzmultirange tstzmultirange, c_datemultirange datemultirange,
-    a_cidr cidr[], a_macaddr8 macaddr8[], a_int8range int8range[], a_numrange numrange[], a_tsrange tsrange[], a_tstzrange tstzrange[], a_daterange daterange[]
+    a_cidr cidr[], a_macaddr8 macaddr8[], a_int8range int8range[], a_numrange numrange[], a_tsrange tsrange[], a_tstzrange tstzrange[], a_daterange daterange[],
+    c_stars stars, c_price price, c_low_price low_price, c_code code, c_short_code short_code
 );
 CREATE TABLE toast (
     id integer PRIMARY KEY, n integer,
@@ -73,6 +79,7 @@ INSERT INTO types VALUES (1,
     '{"[1,10)",NULL}', '{"a=>1",NULL}', '{top.a,NULL}', '{08:00:2b:01:02:03,NULL}', '{00101,NULL}',
     NULL, NULL, NULL,
     'a fat cat', 'fat & rat', '(1,1),(0,0)', '<(1,2),3>', '((0,0),(1,1),(1,0))', '16/B374D848', '(1,b)', '{[1,3),[5,7)}');
+UPDATE types SET c_stars = 5, c_price = 123456789.1, c_low_price = 999.995, c_code = 'code cč', c_short_code = 'cč' WHERE id = 1;
 INSERT INTO types (id) VALUES (2);
 INSERT INTO types (id, c_line, c_lseg, c_path, c_int8multirange, c_nummultirange, c_tsmultirange, c_tstzmultirange, c_datemultirange, a_cidr, a_macaddr8, a_int8range, a_numrange, a_tsrange, a_tstzrange, a_daterange)
     VALUES (68, '{1,2,3}', '[(0,0),(1,1)]', '((0,0),(1,1))', '{[1,3)}', '{[1.5,3.25)}', '{["2018-07-13 11:23:45",)}', '{["2018-07-13 11:23:45+00",)}', '{[2018-07-13,2018-08-01)}', '{10.1.0.0/16,NULL}', '{08:00:2b:01:02:03:04:05,NULL}', '{"[1,10)",NULL}', '{"(1.5,2.50]",NULL}', '{"[\"2018-07-13 11:23:45\",)",NULL}', '{"[\"2018-07-13 11:23:45+00\",)",NULL}', '{"[2018-07-13,2018-08-01)",NULL}');
@@ -98,10 +105,10 @@ INSERT INTO types VALUES (3,
     NULL, NULL, NULL, '', '', '(0,0),(0,0)', '<(0,0),0>', '((0,0))', '0/0', '(,)', '{}');
 INSERT INTO types (id, c_boolean, c_smallint, c_integer, c_bigint, c_oid, c_real, c_double, c_numeric_6_3, c_numeric_18_0, c_numeric_19_4, c_numeric_38_10, c_numeric_38_38, c_numeric, c_money,
     c_char, c_varchar, c_text, c_json, c_jsonb, c_bit5, c_bit20, c_varbit, c_bytea, c_date, c_time0, c_time3, c_time6, c_timetz, c_ts0, c_ts3, c_ts6, c_tstz0, c_tstz3, c_tstz6, c_interval, c_hstore, c_point, c_geometry,
-    c_inet)
+    c_inet, c_stars, c_price, c_low_price, c_code, c_short_code)
     VALUES (4, true, 32767, 2147483647, 9223372036854775807, 1, 3.4028235e38, 1.7976931348623157e308, 0.999, 0, 0, 0, 0, 0, 0,
     '€uz', 'NULL', E'line\r\nbreak\ttab "quoted" back\\slash 😀 \u0001 \u007f \ufeff', '"text"', '{"z": 1, "a": {"b": "č"}}', '11111', '11111111111111111111', '11111111111111111111', '\xfffe00fbefbe', '9999-12-31', '24:00:00', '23:59:59.999', '24:00:00', '23:59:59.999999+00', '9999-12-31 23:59:59', '9999-12-31 23:59:59.999', '9999-12-31 23:59:59.999999', '9999-12-31 23:59:59+00', '9999-12-31 23:59:59.999+00', '9999-12-31 23:59:59.999999+00', '-0.5 seconds', '"__debezium"=>"\\", "e"=>""', '(1e300,-1e-300)', 'SRID=3857;LINESTRING Z (1 2 3, 4 5 6)',
-    '2001:db8::ff00:42:8329');
+    '2001:db8::ff00:42:8329', 1, 999999999.999, 0, '€uz 😀', 'NULL');
 INSERT INTO types (id, c_real, c_double, c_numeric_6_3, c_numeric_18_0, c_numeric, c_date, c_time6, c_ts0, c_ts3, c_ts6, c_tstz6, c_interval, c_char, c_text, c_bit20, c_varbit)
     VALUES (5, 1.17549435e-38, 0.1, -0.128, -129, 10000000000000000000000, '1969-12-31', '09:05:07.00801', '1969-12-31 23:59:59', '1969-12-31 23:59:59.999', '1969-12-31 23:59:59.999999', '1969-12-31 23:59:59.999999+00', '-10 years 11 months', 'abc', '12.50', '10000000000000000000', '0000000100000000');
 -- mark

@@ -32,6 +32,7 @@ class BinlogPosition(Position):
     transaction = _FILE
     change = (_POS, _ROW)
     log_is_exact = True
+    same_delivery = (names.OP, _SERVER, _GTID)
     tie = Finding("tie", "changes of one key at one position, ordered only by their operation")
     inversion = Finding(
         "inversion",

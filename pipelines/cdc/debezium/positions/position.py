@@ -57,6 +57,10 @@ class Position(ABC):
     log_is_exact: ClassVar[bool] = False
     """True if the log orders the changes of a transaction as the server made them, so that the connector's count of
     them is not needed."""
+    same_delivery: ClassVar[tuple[str, ...]] = ()
+    """The columns in which a change that is delivered again is equal to its first delivery, beside its place in the
+    log. Empty where positions can fall for other reasons too: else a change below an earlier one of its topic's
+    partition, other than a read of an incremental snapshot, is of another log if it was not delivered before."""
 
     @abstractmethod
     def log_values(self, source: Column) -> Mapping[str, Column]:

@@ -57,7 +57,7 @@ def _bigint_unsigned(column: ColumnSpec, connector: ConnectorSpec) -> Conversion
         wrapped = F.when(number < 0, F.lit(_TWO_TO_64)).otherwise(F.lit(Decimal(0)))
         return (number.cast("decimal(20,0)") + wrapped.cast("decimal(20,0)")).try_cast("decimal(20,0)")
 
-    return Conversion("number, less 2^64 from 2^63 on", "decimal(20,0)", convert)
+    return Conversion("number; 2^63 and more as a negative one (2^64 is subtracted)", "decimal(20,0)", convert)
 
 
 def _bit(column: ColumnSpec, connector: ConnectorSpec) -> Conversion:

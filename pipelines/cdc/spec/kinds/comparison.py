@@ -1,12 +1,14 @@
 """Which column types read the values of which others: for specs compared with the source's own description."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cdc.spec.model import SourceType
+from cdc.spec.model import ConnectorSpec, SourceType
 
 _PARAMETER = "__debezium.source.column."
+Mode = tuple[str, str]
+"""A field of a connector spec and its value: ``("decimal_handling_mode", "string")``."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class Widths:
     """Types that a schema block does not tell apart, by any name."""
     smaller: tuple[tuple[str, str], ...] = ()
     """Pairs of whole numbers, narrow and wide, that the connector writes with the block of the wide one."""
+    same_block: Mapping[Mode | None, Mapping[str, tuple[str, ...]]] = field(default_factory=dict, hash=False)
+    """Mode of the connector, None for any -> type that a schema block says -> types of other families that the
+    connector writes with it, with or without their arguments."""
 
     def holds(self, spec: SourceType, source: SourceType) -> bool:
         """Whether a column of the type in a spec reads every value of the source's type as the source has it.
@@ -52,18 +57,27 @@ class Widths:
             return spec.scale == source.scale and (spec.precision or 0) >= (source.precision or 0)
         return spec == source or source.name in self.also_held.get(spec.name, ())
 
-    def may_be(self, block: SourceType, spec: SourceType) -> bool:
+    def may_be(self, block: SourceType, spec: SourceType, connector: ConnectorSpec) -> bool:
         """Whether a column of the type in a spec can have a block that says the other.
 
         A block does not tell varchar from nvarchar, tinyint from smallint, or datetime from datetime2(3). Precision and
         scale of decimals are in it, and whole numbers, strings, bytes, times and so on are told apart.
         """
+        if spec.element is not None and block.element is not None:
+            return self.may_be(block.element, spec.element, connector)
         if spec.name in self.decimals and block.name in self.decimals[:1]:
             return self.holds(spec, block)
         if (spec.name, block.name) in self.smaller:
             return True
+        if not {spec.name, str(spec)}.isdisjoint(self._same_block(block, connector)):
+            return True
         is_number = block.name in self.whole_numbers
         return self.holds(spec, block) if is_number else self._family(block) == self._family(spec)
+
+    def _same_block(self, block: SourceType, connector: ConnectorSpec) -> Iterator[str]:
+        for mode, types in self.same_block.items():
+            if mode is None or getattr(connector, mode[0]) == mode[1]:
+                yield from types.get(block.name, ())
 
     def _family(self, of_type: SourceType) -> str:
         return next((name for name, types in self.families.items() if of_type.name in types), of_type.name)
@@ -88,10 +102,14 @@ class Blocks:
         ('date', 'bigint')
         """
         stated = schema.get("parameters") or {}
-        if name := str(stated.get(f"{_PARAMETER}type", "")).lower():
+        if name := self.stated_type(schema):
             sizes = [stated[each] for each in (f"{_PARAMETER}length", f"{_PARAMETER}scale") if each in stated]
             return f"{name}({','.join(sizes)})" if sizes and name in self.decimals else name
         if schema.get("name") == "org.apache.kafka.connect.data.Decimal":
             precision = stated.get("connect.decimal.precision", 38)
             return f"{self.decimals[0]}({precision},{stated.get('scale', 0)})"
         return self.by_name.get(str(schema.get("name")), self.by_type.get(str(schema.get("type")), self.otherwise))
+
+    def stated_type(self, schema: Mapping[str, Any]) -> str:
+        """The name of the source's own type, which a block has with `column.propagate.source.type`; else empty."""
+        return str((schema.get("parameters") or {}).get(f"{_PARAMETER}type", "")).lower()

@@ -1,6 +1,6 @@
 """What a specification needs to know of a connector kind: names of tables and topics, types, and modes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -66,6 +66,14 @@ class Kind:
     """The type as in DDL of a column of a schema-change record (``tableChanges[].table.columns[]``)."""
     block_type: Callable[[Mapping[str, Any]], str] = lambda schema: str(schema.get("type"))
     """The type that a field of a schema block most likely has in the source."""
+    block_other: Callable[[Mapping[str, Any]], str | None] = lambda schema: None
+    """Another type with the same block that is read differently; None if there is none."""
+    block_modes: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda schema: {}
+    """What a field of a schema block shows of `modes`."""
+    block_doubts: Callable[[Collection[str], Collection[str]], Iterable[str]] = lambda types, shown: ()
+    """What columns of some types may be instead, given the `modes` that blocks show: sentences without a full stop."""
+    block_lacks: str = "varchar, datetime"
+    """Types that schema blocks tell less of than the DDL, as examples."""
 
     def parse_type(self, text: str) -> tuple[SourceType, bool | None]:
         """A column type as in DDL, and whether it is nullable (None if the text does not state it).

@@ -1,7 +1,7 @@
 """PostgreSQL: its column types with defaults and ranges, its names of tables and topics."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from cdc.errors import Condition
@@ -32,6 +32,7 @@ RANGES = ("int4range", "int8range", "numrange", "tsrange", "tstzrange", "dateran
 _WHOLE_NUMBERS = ("smallint", "integer", "bigint")
 _TIMES = ("time", "timetz", "timestamp", "timestamptz")
 _SPATIAL = ("geometry", "geography")
+_BINARY_MODES = ("bytes", "base64", "base64-url-safe", "hex")
 _VECTORS = ("vector", "halfvec", "sparsevec")
 UNKNOWN = (
     "tsquery",
@@ -202,6 +203,7 @@ def _described(column: Mapping[str, Any]) -> str:
     return f"{name}({length})" if name in ("char", "bpchar", "varchar", "bit", "varbit") and length else name
 
 
+_DECIMAL, _PRECISION = "org.apache.kafka.connect.data.Decimal", "connect.decimal.precision"
 _BLOCKS = Blocks(
     by_name={
         "io.debezium.time.Date": "date",
@@ -223,7 +225,7 @@ _BLOCKS = Blocks(
         "io.debezium.data.Json": "jsonb",
         "io.debezium.data.Ltree": "ltree",
         "io.debezium.data.Enum": "enum",
-        "io.debezium.data.TsVector": "tsvector",
+        "io.debezium.data.Tsvector": "tsvector",
         "io.debezium.data.VariableScaleDecimal": "numeric",
         "io.debezium.data.geometry.Point": "point",
         "io.debezium.data.geometry.Geometry": "geometry",
@@ -258,10 +260,66 @@ def _block_type(schema: Mapping[str, Any]) -> str:
     elements' type."""
     if schema.get("name") == "io.debezium.data.Bits":
         length = (schema.get("parameters") or {}).get("length")
-        return f"bit({length})" if length and int(length) < _LONGEST else "bit varying"
-    if schema.get("type") == "array" and "items" in schema and schema.get("name") is None:
+        name = "bit varying" if _BLOCKS.stated_type(schema) == "varbit" else "bit"
+        return f"{name}({length})" if length and int(length) < _LONGEST else "bit varying"
+    if _is_array(schema):
         return f"{_block_type(schema['items'])}[]"
-    return _BLOCKS.type_of(schema)
+    return "money" if _is_money(schema) else _BLOCKS.type_of(schema)
+
+
+def _is_array(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "array" and "items" in schema and schema.get("name") is None
+
+
+def _is_money(schema: Mapping[str, Any]) -> bool:
+    """The only decimal whose precision is not in its block."""
+    parameters = schema.get("parameters") or {}
+    return schema.get("name") == _DECIMAL and _PRECISION not in parameters and parameters.get("scale") == "2"
+
+
+def _block_other(schema: Mapping[str, Any]) -> str | None:
+    """For a bit string, the one of varying length, which is read without zeros at its front; unless the block has the
+    source's own type."""
+    type_ = _block_type(schema)
+    is_open = type_.startswith("bit(") and not _BLOCKS.stated_type(schema)
+    return type_.replace("bit(", "bit varying(") if is_open else None
+
+
+_MODE_OF_BLOCK = {
+    **dict.fromkeys((f"io.debezium.time.Iso{each}" for each in ("Date", "Time", "Timestamp")), "isostring"),
+    **dict.fromkeys((f"io.debezium.time.Nano{each}" for each in ("Time", "Timestamp")), "nanoseconds"),
+    **dict.fromkeys((f"org.apache.kafka.connect.data.{each}" for each in ("Date", "Time", "Timestamp")), "connect"),
+}
+"""Times: the modes `adaptive`, `adaptive_time_microseconds` and `microseconds` have blocks of the types themselves."""
+
+
+def _block_modes(schema: Mapping[str, Any]) -> Mapping[str, str]:
+    """The connector's modes as far as a field shows them; money is a decimal in 1.4 whatever the mode."""
+    name = schema.get("name")
+    if _is_array(schema):
+        return _block_modes(schema["items"])
+    if name in _MODE_OF_BLOCK:
+        return {"time_precision_mode": _MODE_OF_BLOCK[name]}
+    if name in (_DECIMAL, "io.debezium.data.VariableScaleDecimal") and not _is_money(schema):
+        return {"decimal_handling_mode": "precise"}
+    if name in ("io.debezium.time.Interval", "io.debezium.time.MicroDuration"):
+        return {"interval_handling_mode": "string" if name.endswith("Interval") else "numeric"}
+    if name is None and schema.get("type") == "map":
+        return {"hstore_handling_mode": "map"}
+    return {"binary_handling_mode": "bytes"} if name is None and schema.get("type") == "bytes" else {}
+
+
+def _block_doubts(types: Collection[str], shown: Collection[str]) -> Iterator[str]:
+    """What the texts and numbers of blocks may be in other modes than those that blocks show."""
+    names = {type_.removesuffix("[]") for type_ in types}
+    if "decimal_handling_mode" not in shown:
+        for of_block, mode in (("text", "string"), ("double precision", "double")):
+            if of_block in names:
+                condition = f"if the connector has decimal.handling.mode={mode}"
+                yield f"A {of_block} may be a numeric or money {condition}: then write that mode in its spec, too"
+    if "binary_handling_mode" not in shown and "text" in names:
+        condition = "if the connector has another binary.handling.mode than bytes"
+        yield f"A text may be a bytea {condition}: then write that mode in its spec, too"
 
 
 KIND = Kind(
@@ -286,7 +344,7 @@ KIND = Kind(
             "nanoseconds",
         ),
         "decimal_handling_mode": ("precise", "double", "string"),
-        "binary_handling_mode": ("bytes", "base64", "base64-url-safe", "hex"),
+        "binary_handling_mode": _BINARY_MODES,
         "interval_handling_mode": ("numeric", "string"),
         "hstore_handling_mode": ("json", "map"),
     },
@@ -307,7 +365,18 @@ KIND = Kind(
             "json": ("json", "jsonb"),
             "bits": ("bit", "bit varying"),
         },
+        same_block={
+            None: {"boolean": ("bit(1)",), "bigint": ("oid",), "jsonb": ("hstore",)},
+            ("decimal_handling_mode", "string"): {"text": ("numeric", "money")},
+            ("decimal_handling_mode", "double"): {"double precision": ("numeric", "money")},
+            ("binary_handling_mode", "bytes"): {"bytea": ("tsvector", *UNKNOWN)},
+            **{("binary_handling_mode", mode): {"text": ("bytea", "tsvector", *UNKNOWN)} for mode in _BINARY_MODES[1:]},
+        },
     ),
     described_type=_described,
     block_type=_block_type,
+    block_other=_block_other,
+    block_modes=_block_modes,
+    block_doubts=_block_doubts,
+    block_lacks="varchar, citext, time(0)",
 )

@@ -8,7 +8,7 @@ falls are examined row by row.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,15 +42,24 @@ def _suspects(rows: pyarrow.Table, order: Mapping[str, list[str]]) -> pyarrow.Ta
         return rows.slice(0, 0)
     earlier, later = rows.slice(0, rows.num_rows - 1), rows.slice(1)
     compute: Any = pyarrow.compute
-    falls = pyarrow.scalar(False)
-    for name in reversed(order["by"]):
+    falls = is_below_the_one_before(rows, order["by"])
+    same = compute.fill_null(compute.equal(earlier.column(stretch), later.column(stretch)), False)
+    suspected = compute.unique(later.column(stretch).filter(compute.and_(same, falls)))
+    return rows.filter(compute.is_in(rows.column(stretch), value_set=suspected))
+
+
+def is_below_the_one_before(rows: pyarrow.Table, by: Sequence[str]) -> Any:
+    """For each row but the first, whether it is below the row before it in some columns; false where one is null."""
+    count = max(rows.num_rows - 1, 0)
+    earlier, later = rows.slice(0, count), rows.slice(1)
+    compute: Any = pyarrow.compute
+    falls = pyarrow.chunked_array([pyarrow.repeat(pyarrow.scalar(False), count)])
+    for name in reversed(by):
         one, other = earlier.column(name), later.column(name)
         is_equal = compute.fill_null(compute.equal(one, other), False)
         is_lower = compute.fill_null(compute.less(other, one), False)
         falls = compute.or_(is_lower, compute.and_(is_equal, falls))
-    same = compute.fill_null(compute.equal(earlier.column(stretch), later.column(stretch)), False)
-    suspected = compute.unique(later.column(stretch).filter(compute.and_(same, falls)))
-    return rows.filter(compute.is_in(rows.column(stretch), value_set=suspected))
+    return falls
 
 
 def _groups(

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from urllib.parse import unquote
 
 from dlt_local.declarations.elements import Table
 from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage
 from dlt_local.graph.graph import Graph, Node
-from dlt_local.observability.report import arrival, measures, notes, samples
+from dlt_local.observability.report import arrival, backwards, measures, notes, samples
 from dlt_local.observability.report.measures import Counts
 from dlt_local.observability.report.samples import Sample
 from dlt_local.observability.report.tallies import REJECTS
@@ -19,8 +21,8 @@ class Asked:
     """What a table property asks to be counted, and how."""
 
     what: str
-    count: measures.CountFiles | None
-    find_examples: measures.FindExamples | None
+    count: Callable[[Path, str, Counts | None], Counts | None]
+    """Of a table's folder, what is to be counted and the earlier counts."""
 
 
 class MeasuredTable:
@@ -45,23 +47,25 @@ class MeasuredTable:
     @property
     def asked(self) -> Mapping[str, Asked]:
         """What is counted and how, under the names of the results."""
-        asked = (
-            (self.name, measures.COUNT_BY, None, None),
-            (f"{self.name} (arrival)", arrival.ARRIVAL, arrival.out_of_order, None),
-            (f"{self.name} (notes)", notes.NOTES, notes.noted, notes.examples),
+        asked: tuple[tuple[str, str, Callable[..., Counts | None]], ...] = (
+            (self.name, measures.COUNT_BY, measures.counts),
+            (f"{self.name} (arrival)", arrival.ARRIVAL, partial(measures.counts, count=arrival.out_of_order)),
+            (f"{self.name} (backwards)", backwards.BACKWARDS, backwards.counts),
+            (
+                f"{self.name} (notes)",
+                notes.NOTES,
+                partial(measures.counts, count=notes.noted, find_examples=notes.examples),
+            ),
         )
         return {
-            name: Asked(self._properties[asked_by], count, find_examples)
-            for name, asked_by, count, find_examples in asked
+            name: Asked(self._properties[asked_by], count)
+            for name, asked_by, count in asked
             if asked_by in self._properties
         }
 
     def counts(self, previous: Mapping[str, Counts]) -> dict[str, Counts]:
         """What was asked to be counted, continued from earlier counts."""
-        found = {
-            name: measures.counts(self._path, asked.what, previous.get(name), asked.count, asked.find_examples)
-            for name, asked in self.asked.items()
-        }
+        found = {name: asked.count(self._path, asked.what, previous.get(name)) for name, asked in self.asked.items()}
         return {name: counts for name, counts in found.items() if counts is not None}
 
     def sample(self, before: Counts | None, redact: Callable[[str], str]) -> tuple[Sample, ...]:

@@ -2,13 +2,13 @@
 
 Table properties request them: `report.newest` names a timestamp column (a dot selects a field of a struct),
 `report.countBy` one or several columns with few distinct values, `report.arrival` the order that rows should arrive in
-(`arrival`), `report.notes` what rows say about themselves (`notes`). All read Delta's log and, for the counts, the data
-files of new commits; none starts a Spark job.
+(`arrival`), `report.backwards` a position that never falls (`backwards`), `report.notes` what rows say about themselves
+(`notes`). All read Delta's log and, for the counts, the data files of new commits; none starts a Spark job.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -85,13 +85,17 @@ class Counts:
     """What is counted: the text of the property that requests it."""
     rows: Mapping[str, int]
     examples: Mapping[str, str] = field(default_factory=dict)
-    """Value -> what the first row with it says of itself; only for notes."""
+    """Value -> what the first row with it says of itself; only for notes, and for rows whose position falls."""
+    highest: Mapping[str, list[Any]] = field(default_factory=dict)
+    """Stream -> the highest position that has arrived; only for rows whose position falls."""
 
 
 FindExamples = Callable[[tuple[Path, ...], str], Mapping[str, str]]
 """Finds an example of each value in some data files, given what is counted."""
 CountFiles = Callable[[tuple[Path, ...], str], "Counter[str]"]
 """Counts the rows of some data files by value, given what is to be counted."""
+Continue = Callable[[tuple[Path, ...], Counts], Counts]
+"""Continues counts with the rows of some data files."""
 
 
 def counts(
@@ -116,6 +120,16 @@ def counts(
         None if Delta's log does not list the table's files.
     """
     count, find_examples = count or _by_value, find_examples or _no_examples
+
+    def counted(files: tuple[Path, ...], so_far: Counts) -> Counts:
+        rows = Counter(so_far.rows) + count(files, column)
+        return replace(so_far, rows=dict(rows), examples={**find_examples(files, column), **so_far.examples})
+
+    return continued(table, column, previous, counted)
+
+
+def continued(table: Path, column: str, previous: Counts | None, count: Continue) -> Counts | None:
+    """As `counts`, with any way to continue counts."""
     version, table_id = delta_log.version(table), delta_log.table_id(table)
     if version is None or table_id is None:
         return None
@@ -127,18 +141,14 @@ def counts(
         added = delta_log.files_added(table, previous.version + 1)
         try:
             if added is not None:
-                files = _paths(table, added)
-                rows = Counter(previous.rows) + count(files, column)
-                found = {**find_examples(files, column), **previous.examples}
-                return Counts(table_id, version, column, dict(rows), found)
+                return count(_paths(table, added), replace(previous, version=version))
         except FileNotFoundError:
             # Compacted and vacuumed since: count all rows instead.
             pass
     live = delta_log.live_files(table)
     if live is None:
         return None
-    files = _paths(table, live)
-    return Counts(table_id, version, column, dict(count(files, column)), find_examples(files, column))
+    return count(_paths(table, live), Counts(table_id, version, column, {}))
 
 
 def _paths(table: Path, files: tuple[str, ...]) -> tuple[Path, ...]:

@@ -12,6 +12,7 @@ from dlt_local.observability.shapes import Shape
 
 _NOTES = " (notes)"
 _ARRIVAL = " (arrival)"
+_BACKWARDS = " (backwards)"
 _ON_VIOLATION = {"warn": "keep", "drop": "drop", "fail": "fail the update"}
 
 
@@ -75,12 +76,14 @@ def _inputs(dataset: Shape, numbers: Mapping[str, int], written: Mapping[str, in
 
 def _counts(name: str, counts: Mapping[str, Counts]) -> dict[str, Any]:
     """The dataset's rows by value, its notes, and how many of its rows arrived out of order."""
-    by_value, notes, arrival = (counts.get(f"{name}{of}") for of in ("", _NOTES, _ARRIVAL))
+    by_value, arrival = (counts.get(f"{name}{of}") for of in ("", _ARRIVAL))
+    noted = [each for of in (_NOTES, _BACKWARDS) if (each := counts.get(f"{name}{of}")) and each.rows]
+    hints = (json.loads(each.column).get("hint") for each in noted)
     return {
         "by": by_value.column if by_value else None,
         "rows": by_value.rows if by_value else {},
-        "notes": [[text, rows, notes.examples.get(text)] for text, rows in notes.rows.items()] if notes else [],
-        "hint": json.loads(notes.column).get("hint") if notes and notes.rows else None,
+        "notes": [[text, rows, each.examples.get(text)] for each in noted for text, rows in each.rows.items()],
+        "hint": "; ".join(hint for hint in hints if hint) or None,
         "outOfOrder": sum(arrival.rows.values()) if arrival else 0,
     }
 

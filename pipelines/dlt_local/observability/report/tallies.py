@@ -34,7 +34,7 @@ class Tally:
 
     @property
     def is_of_notes(self) -> bool:
-        """True if what is counted is remarkable in itself: notes of rows, and rows out of order."""
+        """True if what is counted is remarkable in itself: notes, and rows out of order or whose position falls."""
         return bool(self.examples) or OUT_OF_ORDER in self.total
 
     def __str__(self) -> str:
