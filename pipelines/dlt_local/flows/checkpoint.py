@@ -14,7 +14,7 @@ from dlt_local.errors import FlowError, StorageAltered
 from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.graph.graph import Node
 
-_TABLE_READ = re.compile(r'"reservoirId":"([^"]+)"')
+_TABLE_READ = re.compile(r'"reservoirId":\s*"([^"]+)"')
 """The id of a table in the offsets of a stream that reads Delta."""
 
 

@@ -48,16 +48,16 @@ class TableBatch:
         folder = self.checkpoint.folder
         metadata = folder / "metadata"
         if not metadata.exists():
-            _write(metadata, json.dumps({"id": str(uuid.uuid4())}))
+            _write(metadata, _compact({"id": str(uuid.uuid4())}))
         noted = {"batchWatermarkMs": 0, "batchTimestampMs": int(time.time() * 1000), "conf": self._conf}
-        _write(folder / "offsets" / str(self.number), "\n".join([_FORM, json.dumps(noted), json.dumps(self._end)]))
+        _write(folder / "offsets" / str(self.number), "\n".join([_FORM, _compact(noted), _compact(self._end)]))
         failpoints.reach("batch.begun")
 
     def end(self) -> None:
         """Note in the checkpoint that the batch is written, and forget those of long ago."""
         failpoints.reach("batch.written")
         folder = self.checkpoint.folder
-        _write(folder / "commits" / str(self.number), "\n".join([_FORM, json.dumps({"nextBatchWatermarkMs": 0})]))
+        _write(folder / "commits" / str(self.number), "\n".join([_FORM, _compact({"nextBatchWatermarkMs": 0})]))
         for part in ("offsets", "commits"):
             for file in (folder / part).iterdir():
                 name = file.name.removeprefix(".").removesuffix(".crc")
@@ -139,6 +139,11 @@ class _Noted:
         except (FileNotFoundError, ValueError, KeyError, IndexError):
             # Spark says what is wrong with it.
             return None
+
+
+def _compact(content: Mapping[str, Any]) -> str:
+    """JSON as Spark writes it, without spaces."""
+    return json.dumps(content, separators=(",", ":"))
 
 
 def _write(file: Path, text: str) -> None:
