@@ -15,6 +15,7 @@ from dlt_local.delta import delta_log
 from dlt_local.delta.wider_types import TYPE_WIDENING, widens
 from dlt_local.errors import FlowError
 from dlt_local.names import literal, parts, quote
+from dlt_local.spark import jvm
 
 CHANGE_FEED = "delta.enableChangeDataFeed"
 _TIMESTAMP_NTZ = "delta.feature.timestampNtz"
@@ -53,8 +54,7 @@ def materialize(session: SparkSession, table: Table, schema: StructType, path: P
         failpoints.reach("table.created")
     elif not _covers(stored, schema):
         _support_types(session, stored, schema, path)
-        empty = session.createDataFrame([], schema)
-        empty.write.format("delta").mode("append").option("mergeSchema", "true").save(str(path))
+        jvm.no_rows(session, schema).write.format("delta").mode("append").option("mergeSchema", "true").save(str(path))
         describe(session, table, path)
 
 

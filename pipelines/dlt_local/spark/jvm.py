@@ -186,10 +186,16 @@ def with_files(frame: DataFrame, table: StreamedTable, files: list[str]) -> Data
     return _of_plan(session, _with_leaf(session, analyzed_plan(frame), rows))
 
 
+def no_rows(session: SparkSession, schema: StructType) -> DataFrame:
+    """A frame without rows. pyspark's own is made by Python workers, whose environment other threads may change."""
+    java_schema = _jvm(session).org.apache.spark.sql.types.DataType.fromJson(schema.json())
+    return DataFrame(session._jsparkSession.createDataFrame(_jvm(session).java.util.ArrayList(), java_schema), session)
+
+
 def read_files(session: SparkSession, schema: StructType, files: list[str]) -> DataFrame:
     """The rows of Parquet files; none of none."""
     if not files:
-        return session.createDataFrame([], schema)
+        return no_rows(session, schema)
     return session.read.option("__globPaths__", "false").schema(schema).parquet(*files)
 
 
