@@ -45,7 +45,12 @@ def test_the_captures_are_of_all_modes(captured: dict[str, list[tuple[Source, bo
     assert len(captured[EVERY[0].prefix]) == 2 * (63 + 60 + 6)
 
 
-@pytest.mark.parametrize("modes", EVERY, ids=lambda modes: modes.prefix)
+@pytest.mark.parametrize(
+    "modes",
+    # Every other set of modes is left to `make test-decoding`.
+    [pytest.param(modes, marks=pytest.mark.long if nth % 2 else ()) for nth, modes in enumerate(EVERY)],
+    ids=lambda modes: modes.prefix,
+)
 def test_all_types(spark: SparkSession, captured: dict[str, list[tuple[Source, bool, Record]]], modes: Modes) -> None:
     records = captured[modes.prefix]
     found = decoded(spark, types_table(modes), [record for _, _, record in records])
