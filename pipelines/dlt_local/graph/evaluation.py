@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
-from dlt_local.declarations.elements import QueryFlow, Table, View
+from dlt_local.declarations.elements import Dataset, QueryFlow, Table, View
 from dlt_local.declarations.registry import read_by
 from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext, Unresolved
@@ -16,12 +16,13 @@ from dlt_local.graph.graph import EarlierHash
 from dlt_local.graph.query_errors import missing_dataset, query_failed
 from dlt_local.graph.query_identity import CUT, QueryIdentity, query_identity, stream_identity
 from dlt_local.graph.query_inputs import Plan, read_plan, without_numbers
-from dlt_local.graph.table_names import TableNames, TableNotFound, recorded_reads
+from dlt_local.graph.table_names import TableNames, TableNotFound, calling_on_read
 from dlt_local.names import parts
 from dlt_local.spark import jvm
 from dlt_local.spark.catalog import LIVE, Catalog
 from dlt_local.spark.conf_overrides import overridden
 
+_MOST_NESTED = 16
 _CHANGES_BY_ITSELF = re.compile(r"\b(current_(date|timestamp|time)|now|rand|randn|uuid)\(")
 
 
@@ -68,6 +69,7 @@ class Evaluator:
         self._made_before = context.made_before
         self._names = TableNames(context.registry, context.catalog)
         self._require = require
+        self._nested = 0
 
     def evaluate(self, flow: QueryFlow) -> EvaluatedQuery:
         """Run the query function, again after each dataset that turned out to be missing.
@@ -94,7 +96,14 @@ class Evaluator:
                 raise query_failed(flow, error) from error
 
     def _run(self, flow: QueryFlow) -> EvaluatedQuery:
-        with read_by(flow.target), recorded_reads() as reads:
+        # Whether the frame that comes of it has them or not.
+        reads: list[Table | View] = []
+
+        def on_read(name: tuple[str, ...], dataset: Table | View) -> None:
+            reads.append(dataset)
+            self._provide_early(name, dataset)
+
+        with read_by(flow.target), calling_on_read(on_read):
             frame = flow.query()
         if not isinstance(frame, DataFrame):
             message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
@@ -115,15 +124,30 @@ class Evaluator:
                 views |= dict.fromkeys((*flow.views, dataset.name))
         return replace(plan, tables=tuple(tables), views=tuple(views))
 
+    def _provide_early(self, name: tuple[str, ...], dataset: Table | View) -> None:
+        """Give the catalog a dataset before Spark misses it, which costs more than the analysis of many a query."""
+        is_plain = len(name) <= 2 and name[0].lower() != LIVE
+        # Each level of datasets that are resolved within a query takes a dozen of Python's thousand frames.
+        if not is_plain or self._nested > _MOST_NESTED:
+            return
+        self._nested += 1
+        try:
+            self._register(dataset)
+        finally:
+            self._nested -= 1
+
+    def _register(self, dataset: Dataset) -> None:
+        node = self._require(dataset)
+        # Placeholders are made only for what is read: making one takes as long as analysing a query.
+        if isinstance(dataset, Table):
+            self._catalog.register_placeholder(dataset.name, node.schema)
+
     def _provide(self, name: str, reader: QueryFlow, error: AnalysisException) -> None:
         """Give the catalog a dataset that it does not know under this name."""
         dataset = self._registry.find(name)
         full_name = self._registry.own_name(name)
-        # Placeholders are made only for what is read: making one takes as long as analysing a query.
         if dataset is not None:
-            node = self._require(dataset)
-            if isinstance(dataset, Table):
-                self._catalog.register_placeholder(dataset.name, node.schema)
+            self._register(dataset)
         elif full_name is not None and full_name in self._stored:
             self._catalog.register_placeholder(full_name, self._stored[full_name])
         else:

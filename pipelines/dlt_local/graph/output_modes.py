@@ -49,7 +49,9 @@ def _check_state(flow: Flow, frame: DataFrame) -> None:
     Its Python worker reads the state's schema in lower case (`EvalConf.state_value_schema` in pyspark/worker.py), where
     arrays and maps have `elementType` and `keyType`.
     """
-    states = _STATE.findall(str(jvm.analyzed_plan(frame).toString()))
+    plan = jvm.analyzed_plan(frame)
+    # The text of a plan takes as long as its analysis.
+    states = _STATE.findall(str(plan.toString())) if jvm.calls_python(frame.sparkSession, plan) else []
     if any("ArrayType(" in state or "MapType(" in state for state in states):
         message = (
             f"flow `{flow.name}` keeps an array or a map as state, which applyInPandasWithState of Spark 4.2.0 loses"

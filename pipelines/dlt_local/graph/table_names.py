@@ -1,6 +1,6 @@
 """What the names of tables mean in the queries of one pipeline: its own datasets, or tables outside of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -15,18 +15,19 @@ from dlt_local.spark.external_tables import SETTING, is_path, registered_name
 _SPARKS_OWN = ("global_temp", "session", "system")
 
 
-_reads: ContextVar[list[Table | View] | None] = ContextVar("reads", default=None)
+OnRead = Callable[[tuple[str, ...], Table | View], None]
+"""Called with the parts of a name, as a query has it, and the dataset that it means."""
+_on_read: ContextVar[OnRead | None] = ContextVar("on_read", default=None)
 
 
 @contextmanager
-def recorded_reads() -> Iterator[list[Table | View]]:
-    """The datasets of the pipeline that are read in a block, whether the frame that comes of it has them or not."""
-    reads: list[Table | View] = []
-    token = _reads.set(reads)
+def calling_on_read(on_read: OnRead) -> Iterator[None]:
+    """Call a function before each read of a dataset of the pipeline in a block."""
+    token = _on_read.set(on_read)
     try:
-        yield reads
+        yield
     finally:
-        _reads.reset(token)
+        _on_read.reset(token)
 
 
 class TableNotFound(Exception):
@@ -61,8 +62,8 @@ class TableNames:
         text = written(name)
         dataset = None if self.is_loading else self._registry.find(text)
         if dataset is not None:
-            if (reads := _reads.get()) is not None:
-                reads.append(dataset)
+            if (on_read := _on_read.get()) is not None:
+                on_read(name, dataset)
             return None
         table = self._catalog.external.find(name)
         if table is not None:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from dlt_local.errors import SetupError
 from dlt_local.spark import jvm
 from dlt_local.spark.catalog import LIVE
-from dlt_local.spark.jvm import S
+from dlt_local.spark.jvm.sessions import S
 from dlt_local.spark.session_lookup import found_in_this_thread
 
 # A column of many distinct values abandons its dictionary once that is full, and looks up each value in it until then:
