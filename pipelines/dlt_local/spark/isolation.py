@@ -48,6 +48,7 @@ def isolated_session(base: SparkSession, configuration: Mapping[str, str], scrat
         # The database of global temporary views: as one of them, a view has a name under LIVE too.
         "spark.sql.globalTempDatabase": LIVE,
     }
+    jvm.call_java_less(base)
     session = jvm.new_session(base, inherited | isolated, kind)
     session.conf.set(_DICTIONARY[0], str(base.conf.get(*_DICTIONARY)))
     for key, value in configuration.items():

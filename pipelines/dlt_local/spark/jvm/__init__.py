@@ -13,6 +13,7 @@ from dlt_local.spark.jvm.catalog import (
     unregister,
 )
 from dlt_local.spark.jvm.delta import append_to_delta, forget_delta_log, replace_in_delta
+from dlt_local.spark.jvm.fewer_calls import call_java_less
 from dlt_local.spark.jvm.gateway import elements, entries
 from dlt_local.spark.jvm.kafka import kafka_topics
 from dlt_local.spark.jvm.plans import (
@@ -58,6 +59,7 @@ __all__ = [
     "analyzed_plan",
     "append_to_delta",
     "apply_options",
+    "call_java_less",
     "callback_connection",
     "calls_python",
     "check_streamable",
