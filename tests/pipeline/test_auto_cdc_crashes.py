@@ -5,7 +5,7 @@ AUTO_CDC_SEED repeats a run of blind kills: its histories and moments are printe
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -38,11 +38,14 @@ Made = Callable[[int], HistoryPipeline]
 
 @pytest.fixture
 def made(spark: SparkSession, tmp_path: Path) -> Made:
-    """A pipeline of four AUTO CDC targets, a copy and a view, with as many batches to come as asked for."""
+    """A pipeline of four AUTO CDC targets, two of them over a table, a copy and a view; so many batches are to come."""
 
     def make(batches: int) -> HistoryPipeline:
         beside = _BESIDE.format(folder=str(tmp_path / "data" / "ties"))
-        pipeline = HistoryPipeline(tmp_path, spark, Random(SEED), _FLOWS, has_snapshots=False, extra=beside)
+        staged = frozenset({"ties"})
+        pipeline = HistoryPipeline(
+            tmp_path, spark, Random(SEED), _FLOWS, has_snapshots=False, extra=beside, staged=staged
+        )
         pipeline.draw(len(pipeline.sources), batches)
         return pipeline
 
@@ -140,6 +143,8 @@ def test_blind_kills(made: Made) -> None:
 
 
 def _arrivals(point: str) -> int:
-    """How often an update with new data passes a point: four AUTO CDC flows, one copy, one view."""
-    once: Sequence[str] = ("append.before", "append.after", "view.before", "view.after")
-    return 1 if point in once or point.startswith("events.") else len(_FLOWS)
+    """How often an update with new data passes a point: four AUTO CDC flows, a copy, a table of events, a view."""
+    if point.startswith(("view.", "events.")):
+        return 1
+    # The table's two readers run as batches.
+    return 2 if point.startswith(("append.", "batch.")) else len(_FLOWS)

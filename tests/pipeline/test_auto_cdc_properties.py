@@ -118,7 +118,12 @@ def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """
     print(_AGAIN)
     pipeline = HistoryPipeline(
-        tmp_path_factory.mktemp("histories"), spark, Random(SEED), extra=_VIEWS, views=(*_RECOMPUTED, "summed")
+        tmp_path_factory.mktemp("histories"),
+        spark,
+        Random(SEED),
+        extra=_VIEWS,
+        staged=frozenset(Random(SEED).sample(SOURCES, len(SOURCES) // 2)),
+        views=(*_RECOMPUTED, "summed"),
     )
     log, choices = logging.getLogger("dlt_local.auto_cdc.handler"), _Choices()
     log.addHandler(choices)

@@ -31,6 +31,15 @@ _SOURCE = """
 def {source}_events():
     return rows(spark.readStream.text({folder!r}))
 """
+_STAGED_SOURCE = """
+@dp.table
+def {source}_rows():
+    return rows(spark.readStream.text({folder!r}))
+
+@dp.temporary_view
+def {source}_events():
+    return spark.readStream.table("{source}_rows")
+"""
 _SNAPSHOT = """
 def next_snapshot(latest_version):
     for version, path in {snapshots}:
@@ -51,6 +60,8 @@ class HistoryPipeline:
     has_snapshots: bool = True
     extra: str = ""
     """Text appended to the pipeline's source file."""
+    staged: frozenset[str] = frozenset()
+    """Sources whose rows first become a table, so that their flows read it in batches without a streaming query."""
     views: tuple[str, ...] = ()
     """Views that ``extra`` declares."""
     before_update: Callable[[int], None] = lambda number: None
@@ -130,7 +141,9 @@ class HistoryPipeline:
     def _source(self) -> list[str]:
         data = self.folder / "data"
         text = [_HEAD.format(ddl=DDL)]
-        text += [_SOURCE.format(source=source, folder=str(data / source)) for source in self.sources]
+        for source in self.sources:
+            declared = _STAGED_SOURCE if source in self.staged else _SOURCE
+            text.append(declared.format(source=source, folder=str(data / source)))
         text += [_declared(flow) for flow in self.flows]
         if self.has_snapshots:
             paths = [(version, str(data / "snapshots" / f"{version}.json")) for version, _ in self.snapshots]
