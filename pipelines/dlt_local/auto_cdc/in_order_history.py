@@ -36,7 +36,7 @@ from dlt_local.auto_cdc.names import (
     scratch,
 )
 from dlt_local.auto_cdc.reconciled import Reconciled, RowChanges
-from dlt_local.auto_cdc.validation import Batch, aggregated
+from dlt_local.auto_cdc.validation import Batch
 from dlt_local.names import START_AT, quote
 
 BROADCAST_KEYS = 2_000_000
@@ -56,9 +56,8 @@ def reconcile(batch: Batch, target: DataFrame, args: ChangeArgs, cache: Cache) -
     is_inserted = F.col(IS_OF_BATCH) & F.col(STARTS)
     is_ended = ~F.col(IS_OF_BATCH) & F.col(END).isNotNull()
     placed = succession(batch.flat, _open_versions(target, batch, args), args)
-    needed = cache.compute(placed.where(is_inserted | is_ended | F.greatest(*flags)))
-    found = aggregated(
-        needed,
+    needed, found = cache.measured(
+        placed.where(is_inserted | is_ended | F.greatest(*flags)),
         F.count_if(is_inserted).alias("inserted"),
         F.count_if(is_ended).alias("replaced"),
         *[F.count_if(flag).alias(flag) for flag in flags],

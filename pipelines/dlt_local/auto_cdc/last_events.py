@@ -14,7 +14,7 @@ from dlt_local.auto_cdc.comparison import fingerprint, rank
 from dlt_local.auto_cdc.events import assembled, flat_key, flat_sequence, has_null_sequence
 from dlt_local.auto_cdc.high_watermark import range_aggregates, range_of
 from dlt_local.auto_cdc.names import DUPLICATES, HASH, KEY, NTH, OP, ROW, SEQ, TIES, TRUNCATE, UPSERT, scratch
-from dlt_local.auto_cdc.validation import Batch, BatchStatistics, aggregated, measure, null_aggregates
+from dlt_local.auto_cdc.validation import Batch, BatchStatistics, aggregated, measured, measures, null_aggregates
 from dlt_local.spark.observations import observed_metrics
 
 
@@ -63,7 +63,7 @@ def prepare(flat: DataFrame, args: ChangeArgs, cache: Cache, is_first: bool) -> 
 
 def _single_events(flat: DataFrame, args: ChangeArgs) -> LatestBatch | None:
     """A batch without two events of the same key; None if it has some. Counting keys is half the work of grouping."""
-    statistics = measure(flat, args)
+    statistics = measured(aggregated(flat, *measures(args)))
     kinds = flat.groupBy(*flat_key(args)).agg(F.max(OP).alias(OP))
     keys = aggregated(kinds, F.count(F.lit(1)).alias("all"), F.count_if(F.col(OP) == UPSERT).alias("upserts"))
     if keys["all"] < statistics.events:
@@ -74,14 +74,13 @@ def _single_events(flat: DataFrame, args: ChangeArgs) -> LatestBatch | None:
 
 def _reduce(flat: DataFrame, args: ChangeArgs, cache: Cache) -> LatestBatch:
     totals = Observation()
-    last = cache.compute(last_events(flat.observe(totals, *null_aggregates(args)), args))
-    # Aggregated afterwards: Spark evaluates what it observes row by row, without generated code.
-    found = aggregated(
-        last,
+    last, found = cache.measured(
+        last_events(flat.observe(totals, *null_aggregates(args)), args),
         F.count_if(F.col(NTH) == 1).alias("keys"),
         F.count_if((F.col(NTH) == 1) & (F.col(OP) == UPSERT)).alias("upserts"),
         F.count_if(F.col(NTH) > 1).alias("others"),
         *range_aggregates(F.col(SEQ), args.sequence_type),
+        is_observed=True,
     )
     nulls = observed_metrics(totals)
     statistics = BatchStatistics(

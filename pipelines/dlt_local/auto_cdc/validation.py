@@ -55,10 +55,14 @@ def null_aggregates(args: ChangeArgs) -> list[Column]:
     ]
 
 
-def measure(flat: DataFrame, args: ChangeArgs) -> BatchStatistics:
-    """The statistics of flat events, in one pass over them."""
+def measures(args: ChangeArgs) -> list[Column]:
+    """Aggregates over flat events, for `measured`."""
     truncates = F.count_if(F.col(OP) == TRUNCATE).alias("truncates")
-    found = aggregated(flat, *null_aggregates(args), truncates, *range_aggregates(sequence(args), args.sequence_type))
+    return [*null_aggregates(args), truncates, *range_aggregates(sequence(args), args.sequence_type)]
+
+
+def measured(found: Mapping[str, Any]) -> BatchStatistics:
+    """The statistics of flat events, from `measures` of them."""
     return BatchStatistics(
         events=found["events"],
         truncates=found["truncates"],

@@ -6,7 +6,7 @@ A session starts with conf for small data (see `session`); a query over large da
 import os
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local.spark import jvm
 from dlt_local.spark.session import SMALL_DATA
@@ -18,6 +18,12 @@ _FOR_LARGE = {
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
 }
+
+
+def is_for_small_data(session: SparkSession) -> bool:
+    """True if a session's queries are run as those over small data."""
+    setting = "spark.sql.codegen.wholeStage"
+    return session.conf.get(setting) == SMALL_DATA[setting]
 
 
 def settings_for(frame: DataFrame, table_bytes: int = 0) -> Mapping[str, str]:
