@@ -33,12 +33,12 @@ def {source}_events():
 """
 _STAGED_SOURCE = """
 @dp.table
-def {source}_rows():
+def {source}_as_table():
     return rows(spark.readStream.text({folder!r}))
 
 @dp.temporary_view
 def {source}_events():
-    return spark.readStream.table("{source}_rows")
+    return spark.readStream.table("{source}_as_table")
 """
 _SNAPSHOT = """
 def next_snapshot(latest_version):
