@@ -19,7 +19,7 @@ MEASURES: Mapping[str, Callable[[Bench], Result]] = {
     "growth": small.growth,
     "hundred-changes": small.hundred_changes,
     "idle": small.idle,
-    "fifty-tables": many_tables.fifty_tables,
+    "many-tables": many_tables.many_tables,
     "many-first-loads": many_tables.first_load,
     "cold-run": many_tables.cold_run,
     "updates-in-a-row": many_tables.updates_in_a_row,

@@ -37,12 +37,12 @@ def first_load(bench: Bench) -> Result:
     loading = bench.changes(NARROW, Stretch(0, count, count))
     times = bench.in_turn(lambda: ours.apply(None, loading), lambda: peer.apply(None, loading))
     _assert_same(ours, peer)
-    return Result("first load of a target, SCD type 1", "recipe's MERGE", as_fast(1.5), times, count)
+    return Result("first load of a target, SCD type 1", "recipe's MERGE", as_fast(1.0), times, count)
 
 
 def current_rows(bench: Bench) -> Result:
     """500,000 changes onto a target that has their keys."""
-    return _apply(bench, _Onto("changes onto a target, SCD type 1", "recipe's MERGE", as_fast(1.3), "1"))
+    return _apply(bench, _Onto("changes onto a target, SCD type 1", "recipe's MERGE", as_fast(1.0), "1"))
 
 
 def hot_keys(bench: Bench) -> Result:
@@ -53,7 +53,7 @@ def hot_keys(bench: Bench) -> Result:
 
 def versions(bench: Bench) -> Result:
     """500,000 changes onto a target with history."""
-    return _apply(bench, _Onto("changes onto a target, SCD type 2", "recipe's two steps", as_fast(2.0), "2"))
+    return _apply(bench, _Onto("changes onto a target, SCD type 2", "recipe's two steps", as_fast(1.0), "2"))
 
 
 def _apply(bench: Bench, onto: _Onto) -> Result:

@@ -1,4 +1,7 @@
-"""A user's day: many tables with few changes each, through the shipped silver and gold, beside the recipe for each."""
+"""A user's day: many tables with few changes each, through the shipped silver and gold, beside the recipe for each.
+
+Each table adds the same time, so at scale 1 there are ten: `--only many-tables --scale 5` has the fifty of a real day.
+"""
 
 import json
 import os
@@ -25,12 +28,15 @@ _PIPELINES = _CHECKOUT / "pipelines"
 _SOURCES = [Path(__file__).with_name("pipelines") / "bronze.py", _PIPELINES / "silver/**", _PIPELINES / "gold/**"]
 _KEYS = 1000
 _CHANGES = 100
+_TABLES = 10
 _UPDATES_A_DAY = 96
+_TABLES_PLANNED_IN_A_SECOND = 15
+"""The goal: 300 tables in 20 seconds."""
 
 
-def fifty_tables(bench: Bench) -> Result:
-    """100 changes to each of 50 tables, to current rows and history, beside the recipe for each of the 50."""
-    feed = _Feed(bench, _count(bench, 50))
+def many_tables(bench: Bench) -> Result:
+    """100 changes to each of many tables, to current rows and history, beside the recipe for each of them."""
+    feed = _Feed(bench, _count(bench, _TABLES))
     ours, peer = _Ours(bench, feed), _Recipes(bench, feed)
     feed.deliver(_KEYS)
     ours()
@@ -60,8 +66,8 @@ def first_load(bench: Bench) -> Result:
 
 
 def cold_run(bench: Bench) -> Result:
-    """The same update of 50 tables by the command line, beside the recipe as a script, each with a Spark of its own."""
-    feed = _Feed(bench, _count(bench, 50))
+    """The same update by the command line, beside the recipe as a script, each with a Spark of its own."""
+    feed = _Feed(bench, _count(bench, _TABLES))
     ours, peer = _Ours(bench, feed), _Recipes(bench, feed)
     feed.deliver(_KEYS)
     ours()
@@ -78,8 +84,8 @@ def cold_run(bench: Bench) -> Result:
 
 
 def updates_in_a_row(bench: Bench) -> Result:
-    """96 updates of 10 tables with 100 changes each: the last ten beside the first ten."""
-    feed = _Feed(bench, _count(bench, 10))
+    """96 updates of tables with 100 changes each: the last ten beside the first ten."""
+    feed = _Feed(bench, _count(bench, 2))
     ours = _Ours(bench, feed)
     feed.deliver(_KEYS)
     ours()
@@ -106,14 +112,17 @@ def updates_in_a_row(bench: Bench) -> Result:
 
 
 def planning(bench: Bench) -> Result:
-    """The graph of 300 tables, some 2,100 datasets, resolved without running anything."""
-    feed = _Feed(bench, _count(bench, 300))
+    """The graph of 30 tables, some 210 datasets, resolved without running anything; the first time in a process too."""
+    feed = _Feed(bench, _count(bench, 30))
     feed.deliver(_CHANGES)
     ours = _Ours(bench, feed)
-    times = tuple(seconds(ours.pipeline.dry_run) for _ in range(bench.warm_up + bench.rounds))[bench.warm_up :]
+    first = seconds(ours.pipeline.dry_run)
+    times = tuple(seconds(ours.pipeline.dry_run) for _ in range(bench.rounds))
     measure = f"planning of {feed.size} tables, {len(ours.pipeline.dry_run().nodes):,} datasets"
-    goal = Goal("under 20 s", 20, is_speed=False)
-    return Result(measure, "one second", goal, Times(times, (1.0,) * len(times)))
+    wanted = feed.size / _TABLES_PLANNED_IN_A_SECOND
+    goal = Goal(f"under {wanted:.1f} s", wanted, is_speed=False)
+    note = f"{measure}: {first:.1f} s the first time in a process"
+    return Result(measure, "one second", goal, Times(times, (1.0,) * len(times)), notes=(note,))
 
 
 class _Feed:

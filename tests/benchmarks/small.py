@@ -32,7 +32,7 @@ def growth(bench: Bench) -> Result:
         updates.assert_right()
     measure = "10,000 changes into 10 million rows"
     note = f"{measure}: into a million, {of_middle:.1f} s"
-    return Result(measure, "into 100 thousand", at_most(2), times, notes=(note,))
+    return Result(measure, "into 100 thousand", at_most(1.4), times, notes=(note,))
 
 
 def idle(bench: Bench) -> Result:
