@@ -16,7 +16,7 @@ class SelectedDatasets:
     run: tuple[Node, ...]
     """All datasets that run, in dependency order."""
     reset: tuple[Node, ...]
-    """The datasets that lose their rows and state first."""
+    """The datasets that lose their rows and state first, in dependency order."""
     rebuilt: tuple[Node, ...] = ()
     """The datasets that are built anew beside their stored rows, which they replace in the end."""
 
@@ -58,7 +58,8 @@ class Selection:
         if self.full_refresh_all:
             reset = tuple(node for node in graph.tables if _may_reset(node))
         else:
-            reset = tuple(_find(graph, name, schema) for name in self.full_refresh)
+            named = {_find(graph, name, schema).name for name in self.full_refresh}
+            reset = tuple(node for node in graph.tables if node.name in named)
         for node in reset:
             _check_reset(node)
         rebuilt = self.rebuilt(graph)

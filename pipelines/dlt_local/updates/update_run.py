@@ -133,7 +133,8 @@ class UpdateRun:
                     self._events.expired(str(table.name), rows)
 
     def _reset(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
+        # Readers first: after a kill on the way, none of them has a place in a table that has been deleted since.
+        for node in reversed(nodes):
             assert not isinstance(node.dataset, View)
             private = isinstance(node.dataset, Table) and node.dataset.private
             self._pipeline.storage.reset(node.dataset.name, private=private)
