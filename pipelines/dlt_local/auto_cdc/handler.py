@@ -30,7 +30,7 @@ from dlt_local.auto_cdc.reconciled import Reconciled, RowChanges
 from dlt_local.auto_cdc.state import State
 from dlt_local.auto_cdc.strategies import ChangeStatistics, Reconciler, Situation, Strategies, Writer
 from dlt_local.auto_cdc.target import Target
-from dlt_local.auto_cdc.validation import Batch, measured, measures, validate
+from dlt_local.auto_cdc.validation import Batch, batch_aggregates, statistics_of, validate
 from dlt_local.auto_cdc.writers import Written
 from dlt_local.delta import delta_log
 from dlt_local.delta.transaction import TransactionId
@@ -92,8 +92,8 @@ class AutoCdcHandler:
     def _prepare(self, flat: DataFrame, cache: Cache) -> Batch:
         if self._args.is_latest:
             return last_events.prepare(flat, self._args, cache, is_first=self._state.log.is_empty)
-        flat, found = cache.measured(with_arrival(flat), *measures(self._args))
-        return Batch(flat, measured(found))
+        flat, found = cache.measured(with_arrival(flat), *batch_aggregates(self._args))
+        return Batch(flat, statistics_of(found))
 
     def _known(self, batch: Batch, ledger: Ledger) -> "_Known":
         # Entries say what the target reflects, and of an interrupted batch nobody knows; facts are true all the same.

@@ -14,7 +14,14 @@ from dlt_local.auto_cdc.comparison import fingerprint, rank
 from dlt_local.auto_cdc.events import assembled, flat_key, flat_sequence, has_null_sequence
 from dlt_local.auto_cdc.high_watermark import range_aggregates, range_of
 from dlt_local.auto_cdc.names import DUPLICATES, HASH, KEY, NTH, OP, ROW, SEQ, TIES, TRUNCATE, UPSERT, scratch
-from dlt_local.auto_cdc.validation import Batch, BatchStatistics, aggregated, measured, measures, null_aggregates
+from dlt_local.auto_cdc.validation import (
+    Batch,
+    BatchStatistics,
+    aggregated,
+    batch_aggregates,
+    null_aggregates,
+    statistics_of,
+)
 from dlt_local.spark.observations import observed_metrics
 
 
@@ -63,7 +70,7 @@ def prepare(flat: DataFrame, args: ChangeArgs, cache: Cache, is_first: bool) -> 
 
 def _single_events(flat: DataFrame, args: ChangeArgs) -> LatestBatch | None:
     """A batch without two events of the same key; None if it has some. Counting keys is half the work of grouping."""
-    statistics = measured(aggregated(flat, *measures(args)))
+    statistics = statistics_of(aggregated(flat, *batch_aggregates(args)))
     kinds = flat.groupBy(*flat_key(args)).agg(F.max(OP).alias(OP))
     keys = aggregated(kinds, F.count(F.lit(1)).alias("all"), F.count_if(F.col(OP) == UPSERT).alias("upserts"))
     if keys["all"] < statistics.events:

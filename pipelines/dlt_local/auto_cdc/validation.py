@@ -55,14 +55,14 @@ def null_aggregates(args: ChangeArgs) -> list[Column]:
     ]
 
 
-def measures(args: ChangeArgs) -> list[Column]:
-    """Aggregates over flat events, for `measured`."""
+def batch_aggregates(args: ChangeArgs) -> list[Column]:
+    """Aggregates over flat events, of which `statistics_of` makes the batch's statistics."""
     truncates = F.count_if(F.col(OP) == TRUNCATE).alias("truncates")
     return [*null_aggregates(args), truncates, *range_aggregates(sequence(args), args.sequence_type)]
 
 
-def measured(found: Mapping[str, Any]) -> BatchStatistics:
-    """The statistics of flat events, from `measures` of them."""
+def statistics_of(found: Mapping[str, Any]) -> BatchStatistics:
+    """The statistics of flat events, from the `batch_aggregates` of them."""
     return BatchStatistics(
         events=found["events"],
         truncates=found["truncates"],
