@@ -5,7 +5,7 @@ Gold has the server's own rows at the end, and history every version that its st
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,10 @@ from tools.captures import Record
 from tools.db2_connector.captures import HISTORIES
 
 SEEDS = range(20)
+SNAPSHOT_AGAIN = {5, 8, 12, 13, 17, 18}
+"""Seeds in which the connector was killed before it had stored an offset, and took its snapshot again. What happened in
+between is in no record: a row that was deleted then stays in gold, until its key is changed again. And a read may be of
+a state that changes after its position lead to, so a version can be there twice."""
 TABLE = """
 table: SALES.T{seed}
 key: [ID]
@@ -46,14 +50,58 @@ def check(folder: Path, spark: SparkSession, seeds: Sequence[int]) -> None:
         pipeline.update()
     for seed in seeds:
         history: Mapping[str, Any] = json.loads(gzip.decompress((HISTORIES / f"{seed}.rows.json.gz").read_bytes()))
-        rows = sorted(map(version, history["rows"]))
-        assert pipeline.rows(f"gold.t{seed}", *_SHOWN) == sorted(rows, key=repr), f"rows of seed {seed}"
+        rows = set(map(version, history["rows"]))
+        gold = pipeline.rows(f"gold.t{seed}", *_SHOWN)
         found = pipeline.rows(f"gold.t{seed}_history", *_SHOWN, "version", "is_current")
         assert pipeline.rows(f"silver.t{seed}_rejects", "reason") == []
         by_key: dict[int, list[tuple[Version, bool]]] = {}
         for *row, _number, is_current in sorted(found, key=lambda each: each[3]):
             by_key.setdefault(row[0], []).append(((row[0], row[1], row[2]), is_current))
-        assert by_key == dict(versions(history)), f"versions of seed {seed}"
+        made = dict(versions(history))
+        kept = present(captured[seed]) - {row[0] for row in rows}
+        assert (kept == set()) or seed in SNAPSHOT_AGAIN, f"keys {kept} of seed {seed}"
+        assert {row for row in gold if row[0] not in kept} == rows, f"rows of seed {seed}"
+        assert sorted(row[0] for row in gold) == sorted(kept | {row[0] for row in rows}), f"keys of seed {seed}"
+        if seed in SNAPSHOT_AGAIN:
+            for key, each in by_key.items():
+                assert {row for row, _ in each} <= {row for row, _ in made[key]}, f"key {key} of seed {seed}"
+        else:
+            assert by_key == made, f"versions of seed {seed}"
+
+
+def test_which_histories_have_a_second_snapshot() -> None:
+    assert {seed for seed in SEEDS if sum(_source(each)["snapshot"] == "last" for each in changes(seed)) > 1} == (
+        SNAPSHOT_AGAIN
+    )
+
+
+def present(captured: Iterable[Record]) -> set[int]:
+    """The keys of which the last record, by its position, is of a row that is there."""
+    last: dict[int, tuple[tuple[str, str], bool]] = {}
+    for record in captured:
+        if record.value is None:
+            continue
+        value, source = _value(record), _source(record)
+        key = (value["after"] or value["before"])["ID"]
+        place = (source["commit_lsn"], source["change_lsn"] or "")
+        if key not in last or last[key][0] <= place:
+            last[key] = place, value["op"] != "d"
+    return {key for key, (_, is_present) in last.items() if is_present}
+
+
+def changes(seed: int) -> list[Record]:
+    """The records of a history that are no tombstones."""
+    return [record for record in records(seed) if record.value is not None]
+
+
+def _value(record: Record) -> Mapping[str, Any]:
+    value: Mapping[str, Any] = json.loads(record.value or b"")
+    return value.get("payload", value)
+
+
+def _source(record: Record) -> Mapping[str, Any]:
+    source: Mapping[str, Any] = _value(record)["source"]
+    return source
 
 
 def records(seed: int) -> Iterator[Record]:
