@@ -9,17 +9,16 @@ from typing import Any
 from py4j.java_gateway import JavaClass, JavaMember  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
-from dlt_local.spark.jvm.gateway import java_class, static
+from dlt_local.spark.jvm.gateway import PYTHON_UTILS, java_class, scala_seq, static
 
 _FUNCTIONS = "org.apache.spark.sql.functions"
-_PYTHON_UTILS = "org.apache.spark.api.python.PythonUtils"
 _PYTHON_SQL_UTILS = "org.apache.spark.sql.api.python.PythonSQLUtils"
 # As pyspark asks for them.
 _NAMES = {
     _FUNCTIONS: _FUNCTIONS,
     "functions": _FUNCTIONS,
-    "PythonUtils": _PYTHON_UTILS,
-    _PYTHON_UTILS: _PYTHON_UTILS,
+    "PythonUtils": PYTHON_UTILS,
+    PYTHON_UTILS: PYTHON_UTILS,
     "PythonSQLUtils": _PYTHON_SQL_UTILS,
     _PYTHON_SQL_UTILS: _PYTHON_SQL_UTILS,
 }
@@ -36,9 +35,9 @@ def call_java_less(session: SparkSession) -> None:
     classes = {name: _KnownClass(name, view._gateway_client) for name in {*_NAMES.values()}}
 
     def to_seq(values: Any) -> Any:
-        return static(session, f"{_PYTHON_UTILS}.toSeq")(_java_list(session, values))
+        return scala_seq(session, _java_list(session, values))
 
-    classes[_PYTHON_UTILS].__dict__["toSeq"] = to_seq
+    classes[PYTHON_UTILS].__dict__["toSeq"] = to_seq
     view.__dict__.update({name: classes[of_class] for name, of_class in _NAMES.items()})
 
 

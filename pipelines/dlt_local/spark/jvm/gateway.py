@@ -7,7 +7,8 @@ from py4j.java_gateway import JavaClass, JavaMember  # type: ignore[import-untyp
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-_PYTHON_UTILS = "org.apache.spark.api.python.PythonUtils"
+PYTHON_UTILS = "org.apache.spark.api.python.PythonUtils"
+"""Spark's conversions of collections, by name."""
 
 
 def java_class(session: SparkSession, name: str) -> Any:
@@ -34,14 +35,14 @@ def some(session: SparkSession, value: object) -> Any:
     return static(session, "scala.Option.apply")(value)
 
 
-def scala_seq(session: SparkSession, values: list[Any]) -> Any:
-    """A Scala Seq of these values."""
-    return static(session, f"{_PYTHON_UTILS}.toSeq")(values)
+def scala_seq(session: SparkSession, values: Any) -> Any:
+    """A Scala Seq of the values of a Python or Java list."""
+    return static(session, f"{PYTHON_UTILS}.toSeq")(values)
 
 
 def scala_map(session: SparkSession, values: dict[str, str]) -> Any:
     """A Scala Map of these values."""
-    return static(session, f"{_PYTHON_UTILS}.toScalaMap")(values)
+    return static(session, f"{PYTHON_UTILS}.toScalaMap")(values)
 
 
 def java_schema(session: SparkSession, schema: StructType) -> Any:
