@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import MapType
 
 from cdc.debezium.json_texts import ANY_LENGTH, TEXT, TEXTS, content, parse_object, struct_of, texts_of
-from cdc.debezium.parts import Parts, before_type, key_fields, row_of, source_fields, source_type
+from cdc.debezium.parts import Parts, before_type, key_fields, source_fields, source_type
 from cdc.debezium.values import conversion_of
 from cdc.spec.model import ColumnSpec, ConnectorSpec, TableSpec
 
@@ -48,15 +48,16 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
     event = content(parsed)
     before, after = (_only_value(event.getField(image)) for image in ("before", "after"))
     source, transaction = event.getField("source"), _only_value(event.getField("transaction"))
-    row_before = _row(before, table) if table.append_only else _key(before, table)
     return Parts(
         op=event.getField("op"),
         source=F.struct(*(_unwrapped(source.getField(name)).alias(name) for name in source_fields(table))),
         transaction_id=transaction.getField("id"),
         total_order=transaction.getField("total_order"),
-        before=row_before,
-        row=row_of(_row(after, table), row_before, table),
         kind=F.lit(None).cast("string"),
+        images={
+            "before": _row(before, table) if table.append_only else _key(before, table),
+            "after": _row(after, table),
+        },
     )
 
 

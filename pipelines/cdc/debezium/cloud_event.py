@@ -27,20 +27,13 @@ def parse(value: Column, table: TableSpec) -> Column:
 def open_parts(parsed: Column, table: TableSpec) -> Parts:
     """The parts of the record."""
     event = content(parsed)
-    images = images_of(table.connector)
-
-    def get(name: str) -> Column:
-        return anywhere(event.getField(_DATA), name)
-
     return Parts(
         op=event.getField(_OP),
         source=F.struct(*(event.getField(_attribute(name)).alias(name) for name in source_fields(table))),
         transaction_id=event.getField(_TRANSACTION_ID),
         total_order=event.getField(_TOTAL_ORDER),
-        before=images.before(get, table),
-        row=images.row(get, table),
         kind=F.lit(None).cast("string"),
-        extras=images.extras(get, table),
+        images={name: anywhere(event.getField(_DATA), name) for name in images_of(table.connector).fields(table)},
     )
 
 

@@ -35,20 +35,13 @@ def parse(value: Column, table: TableSpec) -> Column:
 
 def open_parts(parsed: Column, table: TableSpec) -> Parts:
     """The parts of the record."""
-    images = images_of(table.connector)
-
-    def get(name: str) -> Column:
-        return _part(parsed, name)
-
     return Parts(
         op=_part(parsed, "op"),
         source=_part(parsed, "source"),
         transaction_id=_part(parsed, "transaction").getField("id"),
         total_order=_part(parsed, "transaction").getField("total_order"),
-        before=images.before(get, table),
-        row=images.row(get, table),
         kind=_kind_of_no_row(parsed),
-        extras=images.extras(get, table),
+        images={name: _part(parsed, name) for name in images_of(table.connector).fields(table)},
     )
 
 

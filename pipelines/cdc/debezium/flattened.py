@@ -44,9 +44,11 @@ def open_parts(parsed: Column, table: TableSpec) -> Parts:
         source=F.struct(*(_of_source(fields, prefix, name).alias(name) for name in source_fields(table))),
         transaction_id=fields[f"{prefix}transaction_id"],
         total_order=fields[f"{prefix}transaction_total_order"],
-        before=row if table.append_only else F.struct(*(fields[name].alias(name) for name in key_fields(table))),
-        row=row if table.append_only else F.when(~op.eqNullSafe(names.DELETE), row),
         kind=F.lit(None).cast("string"),
+        images={
+            "before": row if table.append_only else F.struct(*(fields[name].alias(name) for name in key_fields(table))),
+            "after": row if table.append_only else F.when(~op.eqNullSafe(names.DELETE), row),
+        },
     )
 
 

@@ -1,7 +1,7 @@
 """The parts of a record's value that decoding needs, whatever the value's shape."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -27,14 +27,10 @@ class Parts:
     transaction_id: Column
     total_order: Column
     """Position among the transaction's events, if the connector counts them."""
-    before: Column
-    """The row before the change, of type `before_type`."""
-    row: Column
-    """The row image that makes the change, as a map, so that fields that are not in the spec are kept."""
     kind: Column
     """The kind of a record that is not a change of a row: ``heartbeat``, ``transaction`` ...; else null."""
-    extras: Mapping[str, Column] = field(default_factory=dict)
-    """Columns that only the row images of some kinds have (`Images.extras`); null in shapes that lack them."""
+    images: Mapping[str, Column]
+    """What the row images are made from: the fields of `Images.fields`, by name."""
 
 
 def readable(json: Column, table: TableSpec) -> Column:

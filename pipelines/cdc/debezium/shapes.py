@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from cdc import names
 from cdc.debezium import avro_json, cloud_event, envelope, flattened
+from cdc.debezium.images import images_of
 from cdc.debezium.json_texts import is_damaged
 from cdc.debezium.parts import Parts, readable
 from cdc.spec.kinds import kind_of
@@ -26,11 +27,9 @@ _PART_COLUMNS = {
     "source": SOURCE,
     "transaction_id": names.TRANSACTION_ID,
     "total_order": TOTAL_ORDER,
-    "before": BEFORE,
-    "row": ROW,
     "kind": KIND,
 }
-"""The columns of a frame that hold `Parts`."""
+"""The columns of a frame that hold `Parts`, but for the row images."""
 _DETECTED = ("flattened", "cloudevents", "envelope")
 """The shapes that `shape: auto` tells apart."""
 
@@ -71,8 +70,8 @@ def parse_others(table: TableSpec, value: Column) -> list[Column]:
 
 
 def open_parts(table: TableSpec, value: Column) -> list[Column]:
-    """Whether the record is damaged, and its parts, from the parsed columns."""
-    candidates = _candidates(table)
+    """Whether the record is damaged, its parts and its row images, from the parsed columns."""
+    candidates, images = _candidates(table), images_of(table.connector)
     parts = {name: SHAPES[name].open_parts(F.col(_parsed_as(name)), table) for name in candidates}
 
     def first_parsed(column_of: Callable[[str], Column]) -> Column:
@@ -84,12 +83,13 @@ def open_parts(table: TableSpec, value: Column) -> list[Column]:
     def part(field: str) -> Column:
         return first_parsed(lambda name: getattr(parts[name], field)).alias(_PART_COLUMNS[field])
 
-    def extra(column: str) -> Column:
-        return first_parsed(lambda name: parts[name].extras.get(column, F.lit(None))).alias(column)
+    def image(field: str) -> Column:
+        return first_parsed(lambda name: parts[name].images[field])
 
     damaged = first_parsed(lambda name: is_damaged(F.col(_parsed_as(name)), value))
-    extras = dict.fromkeys(name for each in parts.values() for name in each.extras)
-    return [damaged.alias(DAMAGED), *map(part, _PART_COLUMNS), *map(extra, extras)]
+    # A document's row is a large expression: over the shapes' fields it is in the plan once, not once for each shape.
+    rows = {BEFORE: images.before(image, table), ROW: images.row(image, table), **images.extras(image, table)}
+    return [damaged.alias(DAMAGED), *map(part, _PART_COLUMNS), *(rows[name].alias(name) for name in rows)]
 
 
 def _candidates(table: TableSpec) -> tuple[str, ...]:

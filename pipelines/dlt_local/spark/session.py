@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from dlt_local.spark import class_archive
+from dlt_local.spark import class_archive, jvm
 from dlt_local.spark.jars import is_fetched, jars, java
 from dlt_local.spark.stderr import without_java_warnings
 from dlt_local.spark.temporary import folder_of_process
@@ -111,4 +111,6 @@ def create_session(
     for key, value in ({"spark.driver.extraJavaOptions": java_options} | conf).items():
         builder = builder.config(key, value)
     with without_java_warnings():
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+    jvm.call_java_less(session)
+    return session
