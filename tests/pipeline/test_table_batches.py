@@ -33,6 +33,10 @@ CHAIN = f"""
     def long_words():
         return spark.readStream.table("LIVE.words").where("length(name) > 1")
 
+    @dlt.table
+    def only_a():
+        return spark.readStream.table("words").where("name = 'a' AND id >= 0").select("id")
+
     dlt.create_streaming_table("latest")
     dlt.apply_changes(target="latest", source="raw", keys=["id"], sequence_by="name")
 """
@@ -57,7 +61,7 @@ def test_whichever_runs_when_the_tables_are_the_same(spark: SparkSession, tmp_pa
     dropped: list[tuple[int, str]] = []
     for number in range(5):
         for _ in range(random.randint(0, 2)):
-            rows = [(random.randint(1, 4), f"{len(dropped):03} {random.choice('ab')} cc") for _ in range(2)]
+            rows = [(random.randint(1, 4), f"{len(dropped):03} {random.choice('aabcd')} cc") for _ in range(2)]
             small.drop(*({"id": key, "name": name} for key, name in rows))
             dropped += rows
         small.pipeline.configuration[SETTING] = "true" if number in (1, 2) else random.choice(("true", "false"))
@@ -67,6 +71,7 @@ def test_whichever_runs_when_the_tables_are_the_same(spark: SparkSession, tmp_pa
         assert sorted((row["id"], row["name"]) for row in small.table("words")) == words, seed
         expected = [(key, word) for key, word in words if len(word) > 1]
         assert sorted((row["id"], row["name"]) for row in small.table("long_words")) == expected, seed
+        assert [row["id"] for row in small.table("only_a")] == [key for key, word in words if word == "a"], seed
         assert {row["id"]: row["name"] for row in small.table("latest")} == {
             key: max(name for other, name in dropped if other == key) for key, _ in dropped
         }, seed
@@ -101,7 +106,36 @@ def test_a_batch_that_was_killed_is_written_once(spark: SparkSession, tmp_path: 
             small.pipeline.run()
     assert [row["id"] for row in small.table("words")] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert [row["id"] for row in small.table("long_words")] == [0, 1, 2, 3]
+    assert [row["id"] for row in small.table("only_a")] == [0, 1, 2, 3]
     assert len(small.table("latest")) == 4
+
+
+def test_a_batch_without_rows_is_not_written(spark: SparkSession, tmp_path: Path) -> None:
+    small = made(tmp_path, spark, CHAIN)
+    small.drop({"id": 1, "name": "a"})
+    small.pipeline.run()
+    small.drop({"id": 2, "name": "b"})
+    (metrics,) = small.pipeline.run()["default.only_a"].flows.values()
+    assert (metrics.batches, metrics.num_output_rows) == (1, 0)
+    assert last_batch(small, "only_a") == (1, False)
+    # Its creation, and the batch with a row.
+    assert small.versions()["default/only_a"] == 2
+
+
+@pytest.mark.parametrize("fault", ["batch.begun:3", "batch.written:3"])
+def test_a_batch_without_rows_that_was_killed_is_passed_over_once(
+    spark: SparkSession, tmp_path: Path, fault: str
+) -> None:
+    small = made(tmp_path, spark, CHAIN)
+    small.drop({"id": 1, "name": "a"})
+    small.pipeline.run()
+    small.drop({"id": 2, "name": "b"})
+    die_at(small.file, small.folder / "storage", fault, _settings(small))
+    small.pipeline.run()
+    small.drop({"id": 3, "name": "b a"}, {"id": 4, "name": "b"})
+    small.pipeline.run()
+    assert [row["id"] for row in small.table("only_a")] == [1, 3]
+    assert [row["id"] for row in small.table("words")] == [1, 2, 3, 3, 4]
 
 
 ONLY_A_STREAMING_QUERY = {

@@ -22,13 +22,16 @@ WriteBatch = Callable[[DataFrame, TransactionId], FlowMetrics]
 """Writes one microbatch; the same one may come again after a kill, with the same identity."""
 
 
-def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> FlowMetrics:
+def stream(
+    run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch, *, skips_empty: bool = False
+) -> FlowMetrics:
     """Write everything that is new in a stream; what was written by all microbatches.
 
     Args:
         run: the flow.
         source: makes the streaming frame.
         write: writes one microbatch.
+        skips_empty: whether a microbatch without rows need not be written.
 
     Raises:
         UpdateStopped: the user asked for it between two microbatches.
@@ -36,7 +39,7 @@ def stream(run: FlowRun, source: Callable[[], DataFrame], write: WriteBatch) -> 
     handler = _Handler(run, write)
     with declared_conf(run):
         frame = source()
-        batch = table_batch.next_batch(run.checkpoint, frame) if _may_batch(run) else None
+        batch = table_batch.next_batch(run.checkpoint, frame, skips=skips_empty) if _may_batch(run) else None
     if batch is not None:
         if isinstance(batch, TableBatch):
             handler.handle_table(batch)
@@ -110,7 +113,10 @@ class _Handler:
         if self._run.update.should_stop():
             raise UpdateStopped(self.metrics)
         batch.begin()
-        self._handle(batch.rows, batch.number)
+        if batch.rows is None:
+            self._add(FlowMetrics())
+        else:
+            self._handle(batch.rows, batch.number)
         batch.end()
 
     def _handle(self, batch: DataFrame, batch_id: int) -> None:
@@ -124,5 +130,8 @@ class _Handler:
         with registration(update.registry), found_in_this_thread(update.session):
             is_new = batch_id > self._planned
             metrics = self._write(batch, TransactionId(self._run.checkpoint.query_id(), batch_id, is_new))
+        self._add(metrics)
+
+    def _add(self, metrics: FlowMetrics) -> None:
         self.metrics += metrics + FlowMetrics(batches=1)
         self._run.report(self.metrics)

@@ -17,7 +17,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local import failpoints
-from dlt_local.delta import delta_log, plain_files
+from dlt_local.delta import data_skipping, delta_log, plain_files
 from dlt_local.flows.checkpoint import Checkpoint
 from dlt_local.spark import jvm
 
@@ -38,8 +38,8 @@ class TableBatch:
 
     checkpoint: Checkpoint
     number: int
-    rows: DataFrame
-    """The query's rows of the new files, in a session of its own; None of the files has been read yet."""
+    rows: DataFrame | None
+    """The query's rows of the new files, in a session of its own; no file has been read yet. None for no rows."""
     _conf: Mapping[str, str]
     _end: Mapping[str, Any]
 
@@ -70,12 +70,13 @@ class NothingNew:
     """The table has no new rows."""
 
 
-def next_batch(checkpoint: Checkpoint, frame: DataFrame) -> TableBatch | NothingNew | None:
+def next_batch(checkpoint: Checkpoint, frame: DataFrame, *, skips: bool) -> TableBatch | NothingNew | None:
     """The next batch of a stream; None if only a streaming query can run it.
 
     Args:
         checkpoint: the stream's checkpoint.
         frame: the streaming query.
+        skips: whether a batch that has no rows need not be written; whether it has any is looked up in its files.
     """
     streamed = jvm.streamed_table(frame)
     last = checkpoint.last_planned
@@ -101,7 +102,10 @@ def next_batch(checkpoint: Checkpoint, frame: DataFrame) -> TableBatch | Nothing
     if not files:
         # A streaming query over a table that has no rows yet makes a checkpoint.
         return NothingNew() if last >= 0 else None
-    rows = jvm.with_files(frame, streamed, [str(table / file) for file in files])
+    paths = [table / file for file in files]
+    required = jvm.required_texts(frame) if skips else []
+    has_rows = any(data_skipping.may_have(path, required) for path in paths)
+    rows = jvm.with_files(frame, streamed, list(map(str, paths))) if has_rows else None
     end = {
         "sourceVersion": 1,
         "reservoirId": identity,

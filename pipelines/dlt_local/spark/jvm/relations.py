@@ -1,7 +1,7 @@
 """Queries that read something else in place of a table: the files of a batch, or another frame."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -77,6 +77,45 @@ def streamed_table(frame: DataFrame) -> StreamedTable | None:
     if path.startswith("file:"):
         path = unquote(urlsplit(path).path)
     return StreamedTable(path, schema, relations[0].output())
+
+
+def required_texts(frame: DataFrame) -> list[tuple[str, str]]:
+    """What the rows of a streamed table need for a query to keep them: columns, each with the text that it must be.
+
+    Only conditions of the form ``column = 'text'`` in filters that are directly on the table.
+    """
+    required: list[tuple[str, str]] = []
+    operator = analyzed_plan(frame)
+    above = []
+    while children := elements(operator.children()):
+        above.append(operator)
+        (operator,) = children
+    for each in reversed(above):
+        if each.nodeName() == "Filter":
+            required += filter(None, map(_required_text, _conjuncts(each.condition())))
+        elif each.nodeName() != "SubqueryAlias":
+            break
+    return required
+
+
+def _conjuncts(condition: Any) -> Iterator[Any]:
+    if condition.nodeName() == "And":
+        yield from _conjuncts(condition.left())
+        yield from _conjuncts(condition.right())
+    else:
+        yield condition
+
+
+def _required_text(condition: Any) -> tuple[str, str] | None:
+    if condition.nodeName() != "EqualTo":
+        return None
+    column, value = condition.left(), condition.right()
+    if column.nodeName() != "AttributeReference" or value.nodeName() != "Literal":
+        return None
+    # Of another collation, texts that differ may be equal; its name is part of the type's.
+    if {column.dataType().simpleString(), value.dataType().simpleString()} != {"string"} or value.value() is None:
+        return None
+    return str(column.name()), str(value.value().toString())
 
 
 def with_files(frame: DataFrame, table: StreamedTable, files: list[str]) -> DataFrame:
