@@ -89,7 +89,7 @@ def open_parts(table: TableSpec, value: Column) -> list[Column]:
     damaged = first_parsed(lambda name: is_damaged(F.col(_parsed_as(name)), value))
     # A document's row is a large expression: over the shapes' fields it is in the plan once, not once for each shape.
     rows = {BEFORE: images.before(image, table), ROW: images.row(image, table), **images.extras(image, table)}
-    return [damaged.alias(DAMAGED), *map(part, _PART_COLUMNS), *(rows[name].alias(name) for name in rows)]
+    return [damaged.alias(DAMAGED), *map(part, _PART_COLUMNS), *(column.alias(name) for name, column in rows.items())]
 
 
 def _candidates(table: TableSpec) -> tuple[str, ...]:

@@ -85,12 +85,8 @@ def required_texts(frame: DataFrame) -> list[tuple[str, str]]:
     Only conditions of the form ``column = 'text'`` in filters that are directly on the table.
     """
     required: list[tuple[str, str]] = []
-    operator = analyzed_plan(frame)
-    above = []
-    while children := elements(operator.children()):
-        above.append(operator)
-        (operator,) = children
-    for each in reversed(above):
+    operators = list(with_children(analyzed_plan(frame)))
+    for each in reversed(operators[:-1]):
         if each.nodeName() == "Filter":
             required += filter(None, map(_required_text, _conjuncts(each.condition())))
         elif each.nodeName() != "SubqueryAlias":
