@@ -5,12 +5,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from tests.support.bundle_folder import SMALLEST, write_bundle
-from tests.unit.test_cli_drawing import NODES
+from tests.unit.test_cli_drawing import NODES, node
 
 from cdc.__main__ import cdc
 from dlt_local.bundle import bundle_pipeline, read_bundle
@@ -18,6 +19,7 @@ from dlt_local.cli.main import main
 from dlt_local.delta.storage import Storage
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.flows.outcomes import DatasetUpdate, FlowMetrics, Update, UpdateFailed
+from dlt_local.graph.graph import Graph
 from dlt_local.observability import event_log
 from dlt_local.observability.event_log import Event, EventLog
 from dlt_local.observability.progress import Terminal
@@ -150,3 +152,49 @@ print("mine: WARNING", file=sys.stderr)
     environment = os.environ | {"PYTHONPATH": str(PIPELINES)}
     ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert ran.stderr == "12:00:00 ERROR x\nmine: WARNING\n"
+
+
+class _Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _many(count: int) -> Graph:
+    return Graph(tuple(node(f"bronze.table_{number}", "streaming table") for number in range(count)), ())
+
+
+def test_of_many_datasets_the_live_table_shows_those_that_run_and_counts_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("LINES", "12")
+    monkeypatch.setenv("TERM", "xterm")
+    screen = _Screen()
+    terminal = Terminal(screen)
+    terminal.begin("title", _many(500))
+    for number in range(300):
+        terminal.state(f"bronze.table_{number}", "RUNNING")
+        terminal.state(f"bronze.table_{number}", "FAILED" if number == 7 else "COMPLETED")
+    terminal.state("bronze.table_499", "RUNNING")
+    deadline = time.monotonic() + 60
+    while "bronze.table_499" not in screen.getvalue() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    last = screen.getvalue().rpartition("title")[2]
+    terminal.end("FAILED")
+    shown = [line.split()[0] for line in last.splitlines() if "bronze." in line]
+    assert len(shown) == 8
+    assert {"bronze.table_499", "bronze.table_7", "bronze.table_299"} <= set(shown)
+    assert "and 293 COMPLETED, 199 QUEUED" in last
+
+
+def test_the_summary_of_many_datasets_leaves_out_the_idle_ones() -> None:
+    stream = io.StringIO()
+    terminal = Terminal(stream)
+    terminal.begin("title", _many(60))
+    terminal.state("bronze.table_3", "COMPLETED")
+    for number in set(range(60)) - {3}:
+        terminal.state(f"bronze.table_{number}", "IDLE")
+    terminal.end("COMPLETED")
+    summary = stream.getvalue().rpartition("dataset ")[2]
+    assert [line.split()[0] for line in summary.splitlines()[1:]] == ["bronze.table_3", "and", "update"]
+    assert "and 59 IDLE" in summary

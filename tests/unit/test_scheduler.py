@@ -108,3 +108,17 @@ def test_nothing_starts_once_the_user_has_asked_to_stop() -> None:
 def test_inputs_outside_the_schedule_are_read_as_they_are() -> None:
     outcomes = run_all(NODES[2:], Execution(done, 1, lambda: False), Calls())
     assert [outcome.state for outcome in outcomes] == ["COMPLETED"] * 3
+
+
+def test_a_dataset_is_started_only_when_there_is_a_thread_for_it() -> None:
+    calls, running = Calls(), 0
+
+    def run_one(node: Node) -> RunResult:
+        nonlocal running
+        running = max(running, len(calls.started_) - len(calls.finished_))
+        return done(node)
+
+    many = [node(f"raw.{number}", "streaming table") for number in range(20)]
+    run_all(many, Execution(run_one, 2, lambda: False), calls)
+    assert running == 2
+    assert len(calls.finished_) == 20

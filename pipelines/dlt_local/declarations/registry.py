@@ -43,7 +43,12 @@ class Registry:
     """Dataset -> catalog -> the name as a source file declares it."""
     _taken_for_own: dict[str, str] = field(default_factory=dict, repr=False)
     """Catalog -> a name with it that is read, where the pipeline's catalog is not said."""
-    _by_lower_name: dict[str, TableName] = field(default_factory=dict, repr=False)
+    _names: dict[str, TableName | str] = field(default_factory=dict, repr=False)
+    """Name of a dataset in lower case -> as declared. Spark ignores case in names."""
+    _flows: dict[str, Flow] = field(default_factory=dict, repr=False)
+    """Name of a flow in lower case -> flow."""
+    _flows_into: dict[str, list[Flow]] = field(default_factory=dict, repr=False)
+    """Target in lower case -> the flows that write to it."""
 
     def name(self, name: str) -> TableName:
         """The full name of a table that a source file declares as ``name``.
@@ -79,6 +84,7 @@ class Registry:
                 self.views[dataset.name] = dataset
             case Sink():
                 self.sinks[dataset.name] = dataset
+        self._names[str(dataset.name).lower()] = dataset.name
 
     def _check_catalogs(self, dataset: Dataset, other: Dataset) -> None:
         spelt = self._with_catalog.get(dataset.name, {}) if isinstance(dataset.name, TableName) else {}
@@ -89,9 +95,13 @@ class Registry:
             raise DeclarationError("CATALOGS_NOT_SEPARATE", message, dataset.location, fix)
 
     def _same_name(self, dataset: Dataset) -> Dataset | None:
-        # Spark ignores case in names, so two names that differ only in case are the same.
-        registered: list[Dataset] = [*self.tables.values(), *self.views.values(), *self.sinks.values()]
-        return next((d for d in registered if str(d.name).lower() == str(dataset.name).lower()), None)
+        match self._names.get(str(dataset.name).lower()):
+            case None:
+                return None
+            case TableName() as table:
+                return self.tables[table]
+            case name:
+                return self.views.get(name) or self.sinks[name]
 
     def add_flow(self, flow: Flow) -> None:
         """Register a flow.
@@ -101,12 +111,14 @@ class Registry:
         """
         with _named(flow.location):
             check_part(flow.name, flow.name)
-        for other in self.flows:
-            if other.name.lower() == flow.name.lower():
-                message = f"flow `{flow.name}` is declared twice: here and at {other.location}"
-                fix = "give one of them another name (`name=`; for apply_changes, `flow_name=`)"
-                raise DeclarationError("DUPLICATE_FLOW", message, flow.location, fix)
+        other = self._flows.get(flow.name.lower())
+        if other is not None:
+            message = f"flow `{flow.name}` is declared twice: here and at {other.location}"
+            fix = "give one of them another name (`name=`; for apply_changes, `flow_name=`)"
+            raise DeclarationError("DUPLICATE_FLOW", message, flow.location, fix)
         self.flows.append(flow)
+        self._flows[flow.name.lower()] = flow
+        self._flows_into.setdefault(str(flow.target).lower(), []).append(flow)
 
     def add_expectation(self, dataset: TableName | str, expectation: Expectation) -> None:
         """Add an expectation to a dataset that is already registered (a decorator above `@table`)."""
@@ -130,8 +142,7 @@ class Registry:
 
     def flows_into(self, target: TableName | str) -> tuple[Flow, ...]:
         """The flows that write to a table or sink, in the order they were declared."""
-        wanted = str(target).lower()
-        return tuple(flow for flow in self.flows if str(flow.target).lower() == wanted)
+        return tuple(self._flows_into.get(str(target).lower(), ()))
 
     def own_name(self, name: str) -> TableName | None:
         """The full name within this pipeline of a table that a query calls ``name``; None for another catalog's.
@@ -178,17 +189,18 @@ class Registry:
     def find(self, name: str) -> Table | View | None:
         """The dataset that a query calls ``name``: a view by its bare name, otherwise a table."""
         full = self.own_name(name)
-        view = next((v for v in self.views.values() if v.name.lower() == parts(name)[-1].lower()), None)
-        if view is not None and (len(parts(name)) == 1 or parts(name)[0].lower() == "live"):
-            return view
+        split = parts(name)
+        # A view has no schema.
+        view = self._names.get(split[-1].lower()) if len(split) == 1 or split[0].lower() == "live" else None
+        if isinstance(view, str) and view in self.views:
+            return self.views[view]
         declared = None if full is None else self._declared(full)
         return None if declared is None else self.tables[declared]
 
     def _declared(self, full: TableName) -> TableName | None:
         """The name as declared, whatever its letter case; None if no table has it."""
-        if len(self._by_lower_name) != len(self.tables):
-            self._by_lower_name = {str(name).lower(): name for name in self.tables}
-        return self._by_lower_name.get(str(full).lower())
+        declared = self._names.get(str(full).lower())
+        return declared if isinstance(declared, TableName) else None
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pyspark.sql.types import StructType
 
@@ -64,12 +65,12 @@ class Node:
     rules: str | None = ""
     """Hash of the expectations of a view or materialized view; None if what they say may change."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The dataset's full name."""
         return str(self.dataset.name)
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TableName, ...]:
         """The tables that its flows read."""
         return tuple(dict.fromkeys(name for flow in self.flows for name in flow.inputs))
@@ -95,9 +96,27 @@ class Graph:
     """Datasets that can only if stored columns get wider types, each with the refusal if they must not."""
 
     def __getitem__(self, name: str) -> Node:
-        return next(node for node in self.nodes if node.name == name)
+        return self._by_name[name]
 
-    @property
+    @cached_property
+    def _by_name(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
     def tables(self) -> tuple[Node, ...]:
         """The tables and sinks: every node that is written to, in order."""
         return tuple(node for node in self.nodes if not isinstance(node.dataset, View))
+
+    @cached_property
+    def views(self) -> tuple[View, ...]:
+        """The views, in order."""
+        return tuple(node.dataset for node in self.nodes if isinstance(node.dataset, View))
+
+    @cached_property
+    def readers(self) -> Mapping[TableName, tuple[str, ...]]:
+        """Table -> the tables and sinks that read it, directly or through views."""
+        found: dict[TableName, list[str]] = {}
+        for node in self.tables:
+            for name in node.inputs:
+                found.setdefault(name, []).append(node.name)
+        return {name: tuple(readers) for name, readers in found.items()}

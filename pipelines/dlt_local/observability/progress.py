@@ -3,7 +3,8 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Protocol, TextIO
 
@@ -15,6 +16,10 @@ from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.graph.graph import Graph
 from dlt_local.observability.row_counts import RowCounts
 
+_AROUND_ROWS = 4
+"""Lines of the live table that are not datasets: title, header, what is left out, and the cursor's."""
+_MOST_WITH_IDLE = 50
+"""The summary of more datasets leaves the idle ones out."""
 _STATES = {"COMPLETED": "green", "IDLE": "dim", "RUNNING": "cyan", "FAILED": "bold red", "SKIPPED": "yellow"}
 
 
@@ -65,7 +70,8 @@ class _DatasetProgress:
     state: str = "QUEUED"
     started: float | None = None
     finished_seconds: float = 0.0
-    flows: dict[str, FlowMetrics] = field(default_factory=dict)
+    flows: Mapping[str, FlowMetrics] = field(default_factory=dict)
+    """Replaced as a whole, since the live table is drawn by a thread of its own."""
 
     @property
     def counts(self) -> RowCounts:
@@ -76,6 +82,13 @@ class _DatasetProgress:
         if self.state == "RUNNING" and self.started is not None:
             return time.monotonic() - self.started
         return self.finished_seconds
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Which of many datasets to show: those that run, then failures, the latest to end, and the next in line."""
+        kinds = ("RUNNING", "FAILED", "COMPLETED")
+        place = kinds.index(self.state) if self.state in kinds else len(kinds) + (self.state == "IDLE")
+        return place, -(self.started or 0.0) - self.finished_seconds
 
     def enter(self, state: str) -> None:
         if state == "RUNNING":
@@ -108,7 +121,8 @@ class Terminal:
         self._title, self._started = title, time.monotonic()
         self._datasets = {node.name: _DatasetProgress(node.name, node.kind) for node in graph.tables}
         if self._console.is_terminal and not self._steps:
-            self._live = Live(self._table(), console=self._console, refresh_per_second=8, transient=True)
+            # Drawn at intervals, not at each step: of hundreds of tables there are thousands of steps.
+            self._live = Live(get_renderable=self._live_table, console=self._console, transient=True)
             self._live.start()
         else:
             self._console.print(f"{title}: {len(self._datasets)} datasets")
@@ -118,19 +132,16 @@ class Terminal:
         with self._lock:
             progress = self._datasets[dataset]
             progress.enter(state)
-            if self._live is not None:
-                self._live.update(self._table())
-            elif self._steps or state not in ("RUNNING", "IDLE"):
+            if self._live is None and (self._steps or state not in ("RUNNING", "IDLE")):
                 self._console.print(f"  {state:<9} {dataset:<34} {progress.summary()}")
 
     def batch(self, dataset: str, flow: str, metrics: FlowMetrics) -> None:
         """Show a dataset's rows so far."""
         with self._lock:
-            self._datasets[dataset].flows[flow] = metrics
-            if self._live is not None:
-                self._live.update(self._table())
-            elif self._steps:
-                self._console.print(f"  {'batch':<9} {dataset:<34} {self._datasets[dataset].summary()}")
+            progress = self._datasets[dataset]
+            progress.flows = {**progress.flows, flow: metrics}
+            if self._live is None and self._steps:
+                self._console.print(f"  {'batch':<9} {dataset:<34} {progress.summary()}")
 
     def notice(self, text: str) -> None:
         """Print a line above the table."""
@@ -143,19 +154,32 @@ class Terminal:
             if self._live is not None:
                 self._live.stop()
                 self._live = None
-            self._console.print(self._table(with_rates=False))
+            datasets = list(self._datasets.values())
+            if len(datasets) > _MOST_WITH_IDLE:
+                datasets = [each for each in datasets if each.state != "IDLE"]
+            self._console.print(self._table(datasets, with_rates=False))
             seconds = time.monotonic() - self._started
             self._console.print(f"update {state} in {seconds:.1f} s", style=_STATES.get(state, ""))
 
-    def _table(self, with_rates: bool = True) -> RichTable:
-        table = RichTable(title=self._title, title_justify="left", box=None, pad_edge=False)
+    def _live_table(self) -> RichTable:
+        """As many datasets as there are lines, those that run first."""
+        datasets = sorted(self._datasets.values(), key=lambda each: each.rank)
+        return self._table(datasets[: max(self._console.height - _AROUND_ROWS, 1)])
+
+    def _table(self, shown: Collection[_DatasetProgress], with_rates: bool = True) -> RichTable:
+        table = RichTable(title=self._title, title_justify="left", box=None, pad_edge=False, caption_justify="left")
         for header in ("dataset", "kind", "state"):
             table.add_column(header, no_wrap=True)
         # Rates matter only while rows are moving, and the summary has to fit in 100 columns.
         for header in ("rows", "upserted", "deleted", "dropped", "seconds", *(("rows/s",) if with_rates else ())):
             table.add_column(header, justify="right")
+        names = {each.name for each in shown}
         for dataset in self._datasets.values():
-            table.add_row(*_cells(dataset, with_rates))
+            if dataset.name in names:
+                table.add_row(*_cells(dataset, with_rates))
+        others = Counter(each.state for each in self._datasets.values() if each.name not in names)
+        if others:
+            table.caption = "and " + ", ".join(f"{count:,} {state}" for state, count in others.items())
         return table
 
 

@@ -34,6 +34,7 @@ class Catalog:
         self.external = external
         self.scratch = scratch
         self._registered: set[TableName] = set()
+        self._by_lower_name: dict[str, TableName] = {}
         self._views: set[str] = set()
         self._fresh_views: set[str] = set()
         self._schemas: set[str] = set()
@@ -59,7 +60,7 @@ class Catalog:
     def _create_placeholder(self, name: TableName, schema: StructType) -> None:
         folder = ExternalFolder(self.scratch, "parquet", schema)
         jvm.register(self.session, name.schema, name.table, folder)
-        self._registered.add(name)
+        self._note(name)
 
     def register_table(self, name: TableName, path: Path) -> None:
         """Register ``name`` as the Delta table at ``path``."""
@@ -70,7 +71,7 @@ class Catalog:
             for each in (name, *self._live_names(name)):
                 folder = ExternalFolder(path, "delta", StructType())
                 jvm.register(self.session, each.schema, each.table, folder)
-                self._registered.add(each)
+                self._note(each)
 
     def register_external(self, name: TableName, table: ExternalTable) -> None:
         """Register ``name`` as a table outside of the pipeline."""
@@ -82,7 +83,11 @@ class Catalog:
             given = f" OPTIONS ({options})" if options else ""
             place = literal(str(table.path))
             self.session.sql(f"CREATE TABLE {name.sql} USING {table.format}{given} LOCATION {place}")
-            self._registered.add(name)
+            self._note(name)
+
+    def _note(self, name: TableName) -> None:
+        self._registered.add(name)
+        self._by_lower_name.setdefault(str(name).lower(), name)
 
     def _live_names(self, name: TableName) -> list[TableName]:
         return [TableName(LIVE, alias) for alias, dataset in self._live.items() if dataset == name]
@@ -110,8 +115,7 @@ class Catalog:
         """The dataset name behind a name in a plan: `LIVE` resolved, letter case as registered."""
         if name.schema.lower() == LIVE and name.table.lower() in self._live:
             return self._live[name.table.lower()]
-        lower = str(name).lower()
-        return next((known for known in self._registered if str(known).lower() == lower), name)
+        return self._by_lower_name.get(str(name).lower(), name)
 
     def register_view(self, name: str, frame: DataFrame) -> None:
         """Register ``name`` as this query, plain and under `LIVE`."""
@@ -146,6 +150,7 @@ class Catalog:
             self._views.clear()
             self._fresh_views.clear()
             self._registered.clear()
+            self._by_lower_name.clear()
 
 
 def _types_only(schema: StructType) -> StructType:

@@ -17,7 +17,7 @@ from dlt_local.delta import delta_log
 from dlt_local.delta.storage import Storage, read_json_if_intact, write_json
 from dlt_local.errors import DeclarationError
 from dlt_local.flows.outcomes import Update
-from dlt_local.graph.graph import Graph, Node
+from dlt_local.graph.graph import Node
 from dlt_local.names import TableName, literal
 
 EXPIRED = "rows.expired"
@@ -49,7 +49,7 @@ def due(update: Update, storage: Storage, now: datetime | None = None) -> Iterat
         if not isinstance(table, Table) or EXPIRED not in table.table_properties or not _is_appended_to(node):
             continue
         path, mark = storage.table(table.name, table.private), _mark(storage, table.name)
-        is_read = {node.name, *_readers(update.graph, table.name)} <= complete
+        is_read = {node.name, *update.graph.readers.get(table.name, ())} <= complete
         if is_read and delta_log.exists(path) and read_json_if_intact(mark) != _today(now):
             yield Expiring(table.name, path, table.table_properties[EXPIRED])
 
@@ -130,10 +130,6 @@ def rows_expired(node: Node, source: TableName, expired_at: str) -> DeclarationE
 
 def _is_appended_to(node: Node) -> bool:
     return node.kind == "streaming table" and all(flow.changes is None for flow in node.flows)
-
-
-def _readers(graph: Graph, name: TableName) -> set[str]:
-    return {node.name for node in graph.tables if name in node.inputs}
 
 
 def _mark(storage: Storage, name: TableName) -> Path:

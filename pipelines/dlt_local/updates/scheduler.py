@@ -1,9 +1,11 @@
 """Runs datasets in dependency order on a thread pool; a failed dataset skips only the datasets that read it."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from typing import Literal, Protocol
 
 from dlt_local.errors import LocalPipelineError
@@ -39,13 +41,18 @@ class Execution:
 def run_all(nodes: Sequence[Node], execution: Execution, listener: Listener) -> tuple[DatasetUpdate, ...]:
     """Run the datasets, each after those of them that it reads; the outcomes are in the order of ``nodes``."""
     outcomes: dict[str, DatasetUpdate] = {}
-    waiting = {node.name: node for node in nodes}
-    scheduled = frozenset(waiting)
+    by_name = {node.name: node for node in nodes}
+    # Inputs outside the schedule are read as they are.
+    order = TopologicalSorter({node.name: by_name.keys() & set(map(str, node.inputs)) for node in nodes})
+    order.prepare()
+    ready: deque[str] = deque()
     running: dict[Future[RunResult], tuple[Node, float]] = {}
     with ThreadPoolExecutor(execution.parallelism, thread_name_prefix="flow") as pool:
-        while waiting or running:
-            for node in _ready(waiting, outcomes, scheduled):
-                del waiting[node.name]
+        while order.is_active():
+            ready.extend(order.get_ready())
+            # No more than can run at once, so that none is reported as running, and timed, while it waits.
+            while ready and len(running) < execution.parallelism:
+                node = by_name[ready.popleft()]
                 obstacle = _obstacle(node, outcomes, execution)
                 if obstacle is None:
                     listener.started(node.name)
@@ -53,22 +60,16 @@ def run_all(nodes: Sequence[Node], execution: Execution, listener: Listener) -> 
                 else:
                     outcomes[node.name] = obstacle
                     listener.not_run(obstacle)
+                    order.done(node.name)
+                    ready.extend(order.get_ready())
             finished = wait(running, return_when=FIRST_COMPLETED).done if running else ()
             for future in finished:
                 node, started = running.pop(future)
                 outcome = replace(_outcome(node, future), seconds=time.monotonic() - started)
                 outcomes[node.name] = outcome
                 listener.finished(outcome)
+                order.done(node.name)
     return tuple(outcomes[node.name] for node in nodes)
-
-
-def _ready(waiting: Mapping[str, Node], outcomes: Mapping[str, DatasetUpdate], scheduled: frozenset[str]) -> list[Node]:
-    """The datasets whose inputs have ended; inputs outside the schedule are read as they are."""
-    return [
-        node
-        for node in waiting.values()
-        if all(str(name) in outcomes for name in node.inputs if str(name) in scheduled)
-    ]
 
 
 def _obstacle(node: Node, outcomes: Mapping[str, DatasetUpdate], execution: Execution) -> DatasetUpdate | None:

@@ -23,7 +23,8 @@ class SelectedDatasets:
     @property
     def kept(self) -> tuple[Node, ...]:
         """The datasets that run on top of their stored rows and state."""
-        return tuple(node for node in self.run if node not in self.reset and node not in self.rebuilt)
+        anew = {node.name for node in (*self.reset, *self.rebuilt)}
+        return tuple(node for node in self.run if node.name not in anew)
 
 
 @dataclass(frozen=True)
