@@ -16,6 +16,7 @@ from dlt_local.flows import incremental_refresh, table_batch
 from dlt_local.spark import tuning
 
 WHOLE_STAGE, PARTITIONS = "spark.sql.codegen.wholeStage", "spark.sql.shuffle.partitions"
+FACTORY = "spark.sql.codegen.factoryMode"
 ALL_KINDS = """
     import dlt
 
@@ -72,7 +73,7 @@ def test_every_kind_of_flow_runs_with_the_settings_for_large_data(
     assert [row["id"] for row in small.table("twice")] == [1, 1, 1, 1, 2, 2, 2, 3, 4, 4]
     # An incremental refresh is a MERGE.
     assert commits(tmp_path / "storage" / "tables" / "default" / "followed")[-1]["operation"] == "MERGE"
-    settings = {WHOLE_STAGE, "spark.sql.codegen.factoryMode", PARTITIONS}
+    settings = {WHOLE_STAGE, FACTORY, PARTITIONS}
     large = [each for each in executions if settings <= each.conf.keys()]
     commands = [each for each in large if re.search(r"Execute (SaveIntoDataSource|MergeInto)Command", each.plan)]
     # One write of each flow per update; of the flow that runs once, in the first only.
@@ -96,6 +97,20 @@ def test_the_settings_are_seen_by_no_other_query(
     assert large.sparkSession.conf.get(WHOLE_STAGE) == "true"
     assert session.conf.get(WHOLE_STAGE) == "false"
     assert sorted(large.collect()) == sorted(frame.collect())
+
+
+def test_single_expressions_are_compiled_before_whole_queries_are(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = spark.newSession()
+    session.range(10).write.parquet(str(tmp_path / "rows"))
+    frame = session.read.parquet(str(tmp_path / "rows"))
+    monkeypatch.setattr(tuning, "_MEDIUM_BYTES", 1)
+    assert tuning.settings_for(frame) == {FACTORY: "FALLBACK"}
+    session.conf.set(FACTORY, "CODEGEN_ONLY")
+    assert tuning.settings_for(frame) == {}
+    monkeypatch.setattr(tuning, "_LARGE_BYTES", 1)
+    assert tuning.settings_for(frame).keys() == {WHOLE_STAGE, PARTITIONS}
 
 
 def test_what_a_user_has_set_stays(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
