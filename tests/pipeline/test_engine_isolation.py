@@ -7,7 +7,10 @@ from pathlib import Path
 import pyspark
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.conf import RuntimeConfig
 from tests.support.small_pipeline import ROWS, SmallPipeline
+
+from dlt_local.spark.isolation import isolated_session
 
 PIPELINE = f"import dlt\n\n@dlt.table\ndef same():\n    return {ROWS}\n"
 WITH_AN_IMPORT = f"""
@@ -35,6 +38,7 @@ def test_loading_source_files_leaves_the_process_as_it_was(spark: SparkSession, 
     assert [node.name for node in graph.nodes] == ["default.dlt"]
     assert set(sys.modules) <= modules
     assert {"dlt", "shared_by_files"}.isdisjoint(sys.modules)
+
     assert (sys.path, dict(spark.conf.getAll), hasattr(pyspark, "pipelines")) == (path, conf, had_pipelines)
     assert [database.name for database in spark.catalog.listDatabases()] == databases
 
@@ -110,3 +114,14 @@ def test_a_storage_accepts_one_update_at_a_time(spark: SparkSession, tmp_path: P
     small = SmallPipeline(tmp_path, spark, PIPELINE)
     with small.pipeline.storage.locked(), pytest.raises(Exception, match="in use by process"):
         small.pipeline.run()
+
+
+def test_the_conf_of_a_pipelines_session_is_listed_as_pyspark_lists_it(spark: SparkSession, tmp_path: Path) -> None:
+    odd = {"my.arrow": "a -> b", "my.empty": "", "my.lines": "a\nb\\n\té"}
+    session = isolated_session(spark, odd, tmp_path, SparkSession)
+    listed = session.conf.getAll
+    assert listed.items() >= odd.items()
+    assert listed == RuntimeConfig(session._jsparkSession.conf()).getAll
+    # What separates the entries may be part of a value, too.
+    session.conf.set("my.separator", "a\x1eb -> c")
+    assert session.conf.getAll == RuntimeConfig(session._jsparkSession.conf()).getAll

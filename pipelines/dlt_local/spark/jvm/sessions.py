@@ -5,11 +5,14 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.conf import RuntimeConfig
 
 from dlt_local.spark.jvm.gateway import java_class, static
 from dlt_local.spark.jvm.plans import analyzed_plan
 
 S = TypeVar("S", bound=SparkSession)
+_BETWEEN, _ARROW = "\x1e", " -> "
+"""Between the entries of a Scala Map as text; in one between key and value."""
 
 
 def new_session(base: SparkSession, options: Mapping[str, str], kind: type[S]) -> S:
@@ -25,7 +28,23 @@ def new_session(base: SparkSession, options: Mapping[str, str], kind: type[S]) -
     listener = java_session.sharedState().statusStore().listener()
     if listener.isDefined():
         context.listenerBus().removeListener(listener.get())
-    return kind(base.sparkContext, java_session)
+    session = kind(base.sparkContext, java_session)
+    # `SparkSession.conf` is a cached property.
+    vars(session)["conf"] = _Conf(java_session.conf())
+    return session
+
+
+class _Conf(RuntimeConfig):
+    """A session's conf that is listed in two calls of Java, where pyspark makes two for each of its entries."""
+
+    @property
+    def getAll(self) -> dict[str, str]:
+        """All settings."""
+        entries = self._jconf.getAll()
+        listed = [entry.split(_ARROW, 1) for entry in str(entries.mkString(_BETWEEN)).split(_BETWEEN)]
+        if len(listed) != entries.size() or any(len(each) != 2 for each in listed):
+            return super().getAll
+        return {key: value for key, value in listed}
 
 
 def apply_options(session: SparkSession, builder: SparkSession.Builder) -> None:
