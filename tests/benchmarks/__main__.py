@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,8 +49,10 @@ def _run(folder: Path, setting: Setting, names: Sequence[str], console: Console)
     results = []
     for name in names:
         console.print(f"{name} ...")
+        started = time.monotonic()
         results.append(MEASURES[name](bench))
-        console.print(f"  {results[-1].ratio:.2f} ({results[-1].goal.text})")
+        took = time.monotonic() - started
+        console.print(f"  {results[-1].ratio:.2f} ({results[-1].goal.text}), measured in {took:.0f} s")
     return results
 
 

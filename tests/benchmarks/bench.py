@@ -108,9 +108,10 @@ class Bench:
             used[pool.getType().toString()] += pool.getPeakUsage().getUsed() / 2**30
         return used["Heap memory"], used["Non-heap memory"]
 
-    def in_turn(self, ours: Callable[[], float], peer: Callable[[], float]) -> Times:
-        """Seconds of both, which alternate."""
-        rounds = [(ours(), peer()) for _ in range(self.warm_up + self.rounds)][self.warm_up :]
+    def in_turn(self, ours: Callable[[], float], peer: Callable[[], float], *, is_warm: bool = False) -> Times:
+        """Seconds of both, which alternate; where ``is_warm``, the first round counts too."""
+        warm_up = 0 if is_warm else self.warm_up
+        rounds = [(ours(), peer()) for _ in range(warm_up + self.rounds)][warm_up:]
         return Times(ours=tuple(mine for mine, _ in rounds), peers=tuple(theirs for _, theirs in rounds))
 
 
