@@ -11,6 +11,7 @@ from tests.support.small_pipeline import SmallPipeline
 from dlt_local import UpdateFailed
 from dlt_local.delta import delta_log
 from dlt_local.observability.progress import Silent
+from dlt_local.updates import resolution
 
 ROWS = 'spark.readStream.schema("id INT, name STRING, at TIMESTAMP").json(spark.conf.get("rows"))'
 TWO = ({"id": 1, "name": "a", "at": "2026-01-01T10:00:00Z"}, {"id": 2, "name": "b", "at": "2026-01-02T10:00:00Z"})
@@ -324,3 +325,15 @@ def test_the_schema_of_a_materialized_view_may_change(spark: SparkSession, tmp_p
     small.pipeline.run()
     tables = small.pipeline.storage.root / "tables/default"
     assert delta_log.clustering_columns(tables / "clustered") == ("id",)
+
+
+def test_the_planning_of_many_datasets_is_announced(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = SmallPipeline(tmp_path, spark, f"import dlt\n\n@dlt.table\ndef one():\n    return {ROWS}\n")
+    small.pipeline.progress = shown = Notices()
+    small.pipeline.dry_run()
+    assert shown.given == []
+    monkeypatch.setattr(resolution, "_MANY", 1)
+    small.pipeline.dry_run()
+    assert shown.given == [f"{small.pipeline.name}: planning 1 datasets"]
