@@ -25,7 +25,7 @@ def node(
     where = SourceLocation(str(Path.cwd() / "src" / "all.py"), 7)
     read = tuple(TableName(*each.split(".")) for each in tables)
     dataset = View(name, where, query) if kind == "view" else Table(TableName(*name.split(".")), where, None, private)
-    flow = ResolvedFlow(QueryFlow(name, name, where, query), read, views, True, StructType(), None)
+    flow = ResolvedFlow(QueryFlow(name, name, where, query), read, views, True, StructType())
     return Node(dataset, kind, (flow,), StructType())
 
 

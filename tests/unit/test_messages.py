@@ -396,7 +396,7 @@ def raising(error: Exception) -> Callable[[Path], object]:
     return fail
 
 
-FLOW = ResolvedFlow(QueryFlow("orders", ORDERS.name, HERE, lambda: cast(DataFrame, None)), (), (), True, ROW, None)
+FLOW = ResolvedFlow(QueryFlow("orders", ORDERS.name, HERE, lambda: cast(DataFrame, None)), (), (), True, ROW)
 NODE = Node(replace(ORDERS, name=TableName("bronze", "orders")), "streaming table", (FLOW,), ROW)
 BROKER = KafkaSource({"kafka.bootstrap.servers": "kafka:9092", "subscribe": "shop.dbo.orders"})
 EXPECTATION = (

@@ -47,7 +47,7 @@ def fingerprint(node: Node) -> str | None:
     """Fingerprint of everything besides its inputs that decides a table's rows; None where that cannot be known."""
     if not isinstance(node.dataset, Table) or any(isinstance(flow.flow, SnapshotCdcFlow) for flow in node.flows):
         return None
-    queries = [flow.fingerprint for flow in node.flows]
+    queries = [flow.hashes.fingerprint for flow in node.flows]
     if None in queries or node.rules is None:
         return None
     is_view = node.kind == "materialized view"

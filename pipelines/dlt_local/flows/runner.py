@@ -139,7 +139,7 @@ class DatasetRunner:
     def _record(self, node: Node, inputs: InputStates, stored: StoredDataset, unchanged: LastUpdate | None) -> None:
         own = stored.checkpoints
         reached = {flow: checkpoint.position() for flow, checkpoint in own.items() if checkpoint.folder.exists()}
-        queries = {flow.flow.name: flow.query for flow in node.flows}
+        queries = {flow.flow.name: flow.hashes.query for flow in node.flows}
         table, count = stored.position() if unchanged is None else (unchanged.table, unchanged.ledger_count)
         failpoints.reach("progress.before")
         completed = LastUpdate(inputs, idleness.fingerprint(node), queries, reached, table, count)

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
@@ -32,8 +33,13 @@ class EvaluatedQuery:
 
     frame: DataFrame
     plan: Plan
-    identity: QueryIdentity
+    identify: Callable[[], QueryIdentity]
     earlier: EarlierHash | None
+
+    @cached_property
+    def identity(self) -> QueryIdentity:
+        """What tells it from every other query."""
+        return self.identify()
 
     @property
     def fingerprint(self) -> str | None:
@@ -47,9 +53,17 @@ def evaluated(frame: DataFrame, catalog: Catalog, *, earlier: bool = False) -> E
     text = jvm.plan_text(plan)
     found = read_plan(plan, without_numbers(text), catalog.real_name, str(catalog.scratch))
     before = _earlier(frame, found) if earlier else None
-    if frame.isStreaming:
-        return EvaluatedQuery(frame, found, stream_identity(frame.sparkSession, plan, text), before)
-    return EvaluatedQuery(frame, found, query_identity(plan, text, jvm.plan_json(plan)), before)
+
+    def identify() -> QueryIdentity:
+        if frame.isStreaming:
+            return stream_identity(frame.sparkSession, plan, text)
+        return query_identity(plan, text, jvm.plan_json(plan))
+
+    # The text of a stream's plan is long, and Python functions are read while the modules they come from are imported.
+    if frame.isStreaming or jvm.calls_python(frame.sparkSession, plan):
+        identity = identify()
+        return EvaluatedQuery(frame, found, lambda: identity, before)
+    return EvaluatedQuery(frame, found, identify, before)
 
 
 def _earlier(frame: DataFrame, found: Plan) -> EarlierHash:

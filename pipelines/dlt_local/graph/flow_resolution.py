@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame
@@ -14,7 +15,7 @@ from dlt_local.declarations.elements import AutoCdcFlow, Flow, QueryFlow, Snapsh
 from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext
 from dlt_local.graph.evaluation import EvaluatedQuery, Evaluator
-from dlt_local.graph.graph import ResolvedFlow
+from dlt_local.graph.graph import QueryHashes, ResolvedFlow
 from dlt_local.graph.output_modes import is_rewritten
 from dlt_local.graph.query_identity import settings_of_results
 from dlt_local.graph.query_inputs import Plan
@@ -57,19 +58,27 @@ class FlowResolver:
             views=query.plan.views,
             streaming=query.frame.isStreaming,
             schema=query.frame.schema,
-            fingerprint=self._with_views(query),
-            query=query.identity.hash,
+            make_hashes=self._hashes(query),
             earlier=query.earlier,
             files=query.plan.files,
             kafka=query.plan.kafka,
             is_rewritten=query.frame.isStreaming and is_rewritten(flow, query.frame, is_table),
         )
 
-    def _with_views(self, query: EvaluatedQuery) -> str | None:
-        """The query's fingerprint with the conf, and with the rules of the views that it reads: they drop rows."""
+    def _hashes(self, query: EvaluatedQuery, *, names_query: bool = True) -> Callable[[], QueryHashes]:
+        """Makes the query's hashes: the fingerprint with the conf, and with the rules of the views that it reads.
+
+        Those drop rows.
+        """
         views = [dataset for name in query.plan.views if isinstance(dataset := self._context.registry.find(name), View)]
-        parts = [query.fingerprint, self._settings, *(self._require(view).rules for view in views)]
-        return None if None in parts else hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        rules = [self._require(view).rules for view in views]
+
+        def make() -> QueryHashes:
+            parts = [query.fingerprint, self._settings, *rules]
+            known = None if None in parts else hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+            return QueryHashes(known, query.identity.hash if names_query else "")
+
+        return make
 
     def _auto_cdc_flow(self, flow: AutoCdcFlow) -> ResolvedFlow:
         streaming = self._is_source_streaming(flow)
@@ -136,7 +145,7 @@ class FlowResolver:
             views=query.plan.views,
             streaming=streaming,
             schema=changes.target_schema,
-            fingerprint=self._with_views(query),
+            make_hashes=self._hashes(query, names_query=False),
             earlier=query.earlier,
             changes=changes,
             files=query.plan.files,

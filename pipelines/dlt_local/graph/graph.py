@@ -1,6 +1,6 @@
 """A pipeline's graph as frozen values: its datasets in order, each with its flows, inputs and schema."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,6 +23,17 @@ class EarlierHash:
 
 
 @dataclass(frozen=True)
+class QueryHashes:
+    """What tells a flow's query from every other one."""
+
+    fingerprint: str | None = None
+    """Hash of the query: as long as it and the inputs stay the same, so does the result. None for a query whose
+    result may change anyway, because it reads outside the pipeline or calls a function such as `now()`."""
+    query: str = ""
+    """Hash of the query of a query flow, even if it has no fingerprint; it changes when the query is edited."""
+
+
+@dataclass(frozen=True)
 class ResolvedFlow:
     """A flow whose query has been analysed."""
 
@@ -36,13 +47,11 @@ class ResolvedFlow:
     """True if its query is a stream."""
     schema: StructType
     """The columns it writes."""
-    fingerprint: str | None
-    """Hash of the query: as long as it and the inputs stay the same, so does the result. None for a query whose
-    result may change anyway, because it reads outside the pipeline or calls a function such as `now()`."""
+    make_hashes: Callable[[], QueryHashes] = field(default=QueryHashes, repr=False, compare=False)
+    """Makes the hashes of its query. Only when they are asked for: that may take as long as the query's analysis, and
+    flows run side by side, while they are planned one after the other."""
     changes: ChangeArgs | None = None
     """The resolved arguments of an AUTO CDC or snapshot flow."""
-    query: str = ""
-    """Hash of the query of a query flow, even if it has no fingerprint; it changes when the query is edited."""
     earlier: EarlierHash | None = None
     """The hash in its earlier form, where the last update was by that version."""
     files: tuple[FileSource, ...] = ()
@@ -51,6 +60,11 @@ class ResolvedFlow:
     """The topics that it streams."""
     is_rewritten: bool = False
     """True for a stream that writes its whole result each time: an aggregation without a watermark."""
+
+    @cached_property
+    def hashes(self) -> QueryHashes:
+        """The hashes of its query."""
+        return self.make_hashes()
 
 
 @dataclass(frozen=True)

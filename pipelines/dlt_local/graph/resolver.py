@@ -123,7 +123,6 @@ class _Resolver:
             views=query.plan.views,
             streaming=query.frame.isStreaming,
             schema=query.frame.schema,
-            fingerprint=None,
         )
         return Node(view, "view", (resolved,), query.frame.schema, rules)
 

@@ -75,10 +75,10 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
             continue
         last_run = (read_json_if_intact(storage.progress(node.name)) or {}).get("queries", {})
         for flow in node.flows:
-            stored = last_run.get(flow.flow.name, flow.query)
+            stored = last_run.get(flow.flow.name, flow.hashes.query)
             before = _comparable(stored, flow)
             # A row definition says whether an edit matters to the stored rows; then nothing is left to notice.
-            if flow.query and stored != before and not _has_row_definition(node):
+            if flow.hashes.query and stored != before and not _has_row_definition(node):
                 notices.append(
                     f"The query of flow `{flow.flow.name}` has changed: it applies to new rows of {node.name}; "
                     f"existing rows stay as they are unless the table is rebuilt with --rebuild {node.name}"
@@ -89,8 +89,8 @@ def changed_queries(nodes: Sequence[Node], storage: Storage) -> list[str]:
 def _comparable(stored: str, flow: ResolvedFlow) -> str:
     """The hash of a flow's query in the form of the stored one; the stored one itself where that form has gone."""
     if not stored.startswith(FORMS):
-        return flow.query if flow.earlier is None else flow.earlier.hash
-    return flow.query if flow.query.startswith(stored[:2]) else stored
+        return flow.hashes.query if flow.earlier is None else flow.earlier.hash
+    return flow.hashes.query if flow.hashes.query.startswith(stored[:2]) else stored
 
 
 def _has_row_definition(node: Node) -> bool:
