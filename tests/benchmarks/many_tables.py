@@ -67,7 +67,7 @@ def first_load(bench: Bench) -> Result:
 
 def cold_run(bench: Bench) -> Result:
     """The same update by the command line, beside the recipe as a script, each with a Spark of its own."""
-    feed = _Feed(bench, _count(bench, _TABLES))
+    feed = _Feed(bench, _count(bench, _TABLES // 2))
     ours, peer = _Ours(bench, feed), _Recipes(bench, feed)
     feed.deliver(_KEYS)
     ours()
