@@ -39,7 +39,6 @@ def test_loading_source_files_leaves_the_process_as_it_was(spark: SparkSession, 
     assert [node.name for node in graph.nodes] == ["default.dlt"]
     assert set(sys.modules) <= modules
     assert {"dlt", "shared_by_files"}.isdisjoint(sys.modules)
-
     assert (sys.path, dict(spark.conf.getAll), hasattr(pyspark, "pipelines")) == (path, conf, had_pipelines)
     assert [database.name for database in spark.catalog.listDatabases()] == databases
 

@@ -15,6 +15,7 @@ from tests.unit.test_cli_drawing import NODES, node
 
 from cdc.__main__ import cdc
 from dlt_local.bundle import bundle_pipeline, read_bundle
+from dlt_local.cli.json_output import NoticesKept
 from dlt_local.cli.main import main
 from dlt_local.delta.storage import Storage
 from dlt_local.errors import DeclarationError, SourceLocation
@@ -185,6 +186,13 @@ def test_of_many_datasets_the_live_table_shows_those_that_run_and_counts_the_oth
     assert len(shown) == 8
     assert {"bronze.table_499", "bronze.table_7", "bronze.table_299"} <= set(shown)
     assert "and 293 COMPLETED, 199 QUEUED" in last
+
+
+@pytest.mark.parametrize(("datasets", "shown"), [(99, ""), (2100, "shop: planning 2,100 datasets\n")])
+def test_the_planning_of_many_datasets_is_announced(datasets: int, shown: str) -> None:
+    stream = io.StringIO()
+    NoticesKept(Terminal(stream)).planning("shop", datasets)
+    assert stream.getvalue() == shown
 
 
 def test_the_summary_of_many_datasets_leaves_out_the_idle_ones() -> None:

@@ -60,6 +60,10 @@ class NoticesKept:
         self._progress = progress
         self.notices: list[str] = []
 
+    def planning(self, title: str, datasets: int) -> None:
+        """Pass on."""
+        self._progress.planning(title, datasets)
+
     def begin(self, title: str, graph: Graph) -> None:
         """Pass on."""
         self._progress.begin(title, graph)

@@ -50,7 +50,7 @@ def keyed_source(run: FlowRun, frame: DataFrame) -> KeyedSource | None:
     path = run.update.path(name)
     if delta_log.size_in_bytes(path) < LARGE:
         return None
-    source = next(node for node in run.update.graph.nodes if node.dataset.name == name)
+    source = run.update.graph[str(name)]
     declared_keys = {flow.changes.keys if flow.changes else None for flow in source.flows}
     keys = declared_keys.pop() if len(declared_keys) == 1 else None
     names = None if keys is None else _names_in_view(passed_through_columns(frame), keys)

@@ -18,6 +18,8 @@ from dlt_local.observability.row_counts import RowCounts
 
 _AROUND_ROWS = 4
 """Lines of the live table that are not datasets: title, header, what is left out, and the cursor's."""
+_MANY_TO_PLAN = 100
+"""Datasets from which planning takes long enough to be announced."""
 _MOST_WITH_IDLE = 50
 """The summary of more datasets leaves the idle ones out."""
 _STATES = {"COMPLETED": "green", "IDLE": "dim", "RUNNING": "cyan", "FAILED": "bold red", "SKIPPED": "yellow"}
@@ -25,6 +27,9 @@ _STATES = {"COMPLETED": "green", "IDLE": "dim", "RUNNING": "cyan", "FAILED": "bo
 
 class Progress(Protocol):
     """Follows an update as it runs; called from several threads."""
+
+    def planning(self, title: str, datasets: int) -> None:
+        """The source files are loaded; so many datasets are analysed before anything runs."""
 
     def begin(self, title: str, graph: Graph) -> None:
         """The update starts; its datasets are queued."""
@@ -44,6 +49,9 @@ class Progress(Protocol):
 
 class Silent:
     """Shows nothing: for tests and for use as a library."""
+
+    def planning(self, title: str, datasets: int) -> None:
+        """Nothing."""
 
     def begin(self, title: str, graph: Graph) -> None:
         """Nothing."""
@@ -115,6 +123,11 @@ class Terminal:
         self._live: Live | None = None
         self._title = ""
         self._started = 0.0
+
+    def planning(self, title: str, datasets: int) -> None:
+        """Say what takes so long: up to a tenth of a second for each dataset, the first time in a process."""
+        if datasets >= _MANY_TO_PLAN:
+            self._console.print(f"{title}: planning {datasets:,} datasets")
 
     def begin(self, title: str, graph: Graph) -> None:
         """Show the queued datasets."""

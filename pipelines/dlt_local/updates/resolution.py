@@ -31,9 +31,6 @@ from dlt_local.updates import stored_tables
 from dlt_local.updates.definition import PipelineDefinition
 from dlt_local.updates.selection import Selection
 
-_MANY = 100
-"""Datasets from which planning takes long enough to be announced."""
-
 
 class Sessions:
     """A pipeline's Spark sessions, created at first use: the base session, and an isolated one on top of it."""
@@ -96,7 +93,8 @@ def resolved(
             with active(session):
                 load_errors = _load(pipeline, registry)
                 names.is_loading = False
-                _announce(pipeline, registry)
+                datasets = len(registry.tables) + len(registry.views) + len(registry.sinks)
+                pipeline.progress.planning(pipeline.name, datasets)
                 with registry.with_modules():
                     graph = _resolve(pipeline, registry, catalog, selection, load_errors)
             yield ResolvedPipeline(graph, registry, catalog)
@@ -104,13 +102,6 @@ def resolved(
             session.resolve_name = session.auto_loader = None
             catalog.clear()
             restore_settings(session, settings)
-
-
-def _announce(pipeline: PipelineDefinition, registry: Registry) -> None:
-    """Say what takes so long before anything runs: the first time in a process up to a tenth of a second for each."""
-    datasets = len(registry.tables) + len(registry.views) + len(registry.sinks)
-    if datasets >= _MANY:
-        pipeline.progress.notice(f"{pipeline.name}: planning {datasets:,} datasets")
 
 
 def _load(pipeline: PipelineDefinition, registry: Registry) -> Sequence[Exception]:

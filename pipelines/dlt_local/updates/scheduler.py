@@ -61,7 +61,6 @@ def run_all(nodes: Sequence[Node], execution: Execution, listener: Listener) -> 
                     outcomes[node.name] = obstacle
                     listener.not_run(obstacle)
                     order.done(node.name)
-                    ready.extend(order.get_ready())
             finished = wait(running, return_when=FIRST_COMPLETED).done if running else ()
             for future in finished:
                 node, started = running.pop(future)
