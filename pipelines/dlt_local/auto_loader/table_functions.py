@@ -64,7 +64,7 @@ def run(text: str, session: PipelineSession, auto_loader: AutoLoader, sql: Calla
             for call in reversed(_calls(text)):
                 name = f"{VIEW_OF_CALL}{len(frames)}"
                 frames[name] = _frame(call, session, auto_loader)
-                frames[name].createOrReplaceTempView(name)
+                jvm.name_frame(frames[name], name)
                 text = f"{text[: call.start]}{name}{text[call.end :]}"
             return (
                 jvm.sql_over_frames(session, session.with_real_names(text), frames)

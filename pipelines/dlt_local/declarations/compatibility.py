@@ -222,6 +222,19 @@ FEATURES = (
         "while source files load and queries run, both return the pipeline's session",
     ),
     Feature(
+        _FILES,
+        "createOrReplaceTempView, spark.udf.register, CREATE TEMPORARY VIEW, FUNCTION",
+        "runs",
+        "where a source file loads, for all queries; in a query function, until it returns: functions that do so take"
+        " turns, and what they made before is not found by others",
+    ),
+    Feature(
+        _FILES,
+        "spark.conf.set, SET, in a query function",
+        "runs",
+        "for all queries of the update; two values of one setting are refused",
+    ),
+    Feature(
         _SQL, "CREATE OR REFRESH STREAMING TABLE, MATERIALIZED VIEW, LIVE TABLE", "runs", "also CREATE [OR REPLACE]"
     ),
     Feature(_SQL, "CREATE PRIVATE, CREATE TEMPORARY [LIVE] VIEW", "runs", ""),

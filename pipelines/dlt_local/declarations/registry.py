@@ -39,6 +39,8 @@ class Registry:
     """Told of each secret that a source file reads, so that no message shows it."""
     path_map: PathMap = field(default_factory=PathMap)
     """Which local folders stand for folders of Databricks' storage."""
+    views_of_calls: set[str] = field(default_factory=set)
+    """Temporary views that query functions have made, in lower case; each is gone when its function returns."""
     _with_catalog: dict[TableName, dict[str, str]] = field(default_factory=dict, repr=False)
     """Dataset -> catalog -> the name as a source file declares it."""
     _taken_for_own: dict[str, str] = field(default_factory=dict, repr=False)

@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 
 from dlt_local.auto_loader.place import running_at
 from dlt_local.declarations.elements import QueryFlow, Table
+from dlt_local.declarations.query_functions import calling
 from dlt_local.declarations.registry import read_by
 from dlt_local.flows import expectations, file_log
 from dlt_local.flows.context import FlowRun
@@ -18,7 +19,8 @@ def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
     register_inputs(run)
     folder = run.checkpoint.folder
     reading = running_at(run.node.name, folder, lambda: file_log.files_committed(folder))
-    with reading, read_by(run.flow.flow.target), run.update.registry.with_modules():
+    registry = run.update.registry
+    with reading, read_by(run.flow.flow.target), registry.with_modules(), calling(registry):
         return query()
 
 
@@ -32,7 +34,8 @@ def register_inputs(run: FlowRun) -> None:
         for view in update.graph.views if run.flow.views else ():
             if view.name in run.flow.views and not update.catalog.has_view(view.name):
                 # Several flows may read the view, each with a checkpoint of its own.
-                with running_at(view.name, None, tuple), update.registry.with_modules():
+                registry = update.registry
+                with running_at(view.name, None, tuple), registry.with_modules(), calling(registry):
                     frame = expectations.enforce(view.query(), view.name, view.expectations)
                 update.catalog.register_view(view.name, frame)
 

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.snapshots import AppliedSnapshots, differences
 from dlt_local.declarations.elements import SnapshotCdcFlow, Table
+from dlt_local.declarations.query_functions import calling
 from dlt_local.delta.transaction import TransactionId
 from dlt_local.errors import FlowError
 from dlt_local.flows.auto_cdc import ChangeTarget
@@ -48,7 +49,8 @@ def _new_snapshots(
         yield run.update.session.read.table(declared.source), datetime.now(UTC)
         return
     while True:
-        with run.update.registry.with_modules():
+        registry = run.update.registry
+        with registry.with_modules(), calling(registry):
             found = declared.source(applied.latest)
         if found is None:
             return

@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from dlt_local.declarations.elements import Dataset, QueryFlow, Table, View
+from dlt_local.declarations.query_functions import calling
 from dlt_local.declarations.registry import read_by
 from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext, Unresolved
@@ -19,7 +20,7 @@ from dlt_local.graph.query_identity import CUT, QueryIdentity, query_identity, s
 from dlt_local.graph.query_inputs import Plan, read_plan, without_numbers
 from dlt_local.graph.table_names import TableNames, TableNotFound, calling_on_read
 from dlt_local.names import parts
-from dlt_local.spark import jvm
+from dlt_local.spark import jvm, query_calls
 from dlt_local.spark.catalog import LIVE, Catalog
 from dlt_local.spark.conf_overrides import overridden
 
@@ -117,7 +118,7 @@ class Evaluator:
             reads.append(dataset)
             self._provide_early(name, dataset)
 
-        with read_by(flow.target), calling_on_read(on_read):
+        with read_by(flow.target), calling_on_read(on_read), calling(self._registry):
             frame = flow.query()
         if not isinstance(frame, DataFrame):
             message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
@@ -142,11 +143,12 @@ class Evaluator:
         """Give the catalog a dataset before Spark misses it, which costs more than the analysis of many a query."""
         is_plain = len(name) <= 2 and name[0].lower() != LIVE
         # Each level of datasets that are resolved within a query takes a dozen of Python's thousand frames.
-        if not is_plain or self._nested > _MOST_NESTED:
+        if not is_plain or self._nested > _MOST_NESTED or query_calls.has_turn():
             return
         self._nested += 1
         try:
-            self._register(dataset)
+            with query_calls.outside():
+                self._register(dataset)
         finally:
             self._nested -= 1
 

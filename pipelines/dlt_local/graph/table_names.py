@@ -9,10 +9,12 @@ from dlt_local.declarations.paths import is_remote
 from dlt_local.declarations.registry import Registry, caller
 from dlt_local.errors import DeclarationError, did_you_mean
 from dlt_local.names import parts, quote, written
-from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.catalog import LIVE, Catalog
 from dlt_local.spark.external_tables import SETTING, is_path, registered_name
 
-_SPARKS_OWN = ("global_temp", "session", "system")
+_SPARKS_OWN = ("session", "system")
+_GLOBAL_VIEWS = "global_temp"
+"""Spark's name for the database of global temporary views, which in a pipeline's session is LIVE."""
 
 
 OnRead = Callable[[tuple[str, ...], Table | View], None]
@@ -57,6 +59,8 @@ class TableNames:
         """
         if is_path(name):
             return self._local_path(name)
+        if name[0].lower() == _GLOBAL_VIEWS:
+            return ".".join([LIVE, *map(quote, name[1:])])
         if name[0].lower() in _SPARKS_OWN:
             return None
         text = written(name)
@@ -86,6 +90,9 @@ class TableNames:
             near = did_you_mean(name, [*full, *short])
             message = f"`{reader.name}` reads {name}, which no source file declares{near}"
         fix = "correct the name, or declare the dataset" if near else self._way_in(parts(name))
+        if name.lower() in registry.views_of_calls:
+            message = f"`{reader.name}` reads {name}, a temporary view that ended with the query function that made it"
+            fix = "declare it with @dp.temporary_view, or make it in each function that reads it"
         return DeclarationError("DATASET_NOT_FOUND", message, reader.location, fix)
 
     def _local_path(self, name: tuple[str, ...]) -> str | None:

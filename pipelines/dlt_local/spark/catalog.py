@@ -120,8 +120,8 @@ class Catalog:
     def register_view(self, name: str, frame: DataFrame) -> None:
         """Register ``name`` as this query, plain and under `LIVE`."""
         with self._lock:
-            frame.createOrReplaceTempView(quote(name))
-            frame.createOrReplaceGlobalTempView(quote(name))
+            jvm.name_frame(frame, quote(name))
+            jvm.name_frame(frame, quote(name), is_global=True)
             self._views.add(name)
             self._fresh_views.add(name)
 

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dlt_local.names import parts, quote
 from dlt_local.spark import jvm
+from dlt_local.spark.query_calls import CallRegistration, CallTableRegistration, QueryCalls, SharedConf, note_statement
 
 OptionValue = bool | float | int | str | None
 ResolveName = Callable[[tuple[str, ...]], str | None]
@@ -83,9 +84,11 @@ class PipelineSession(SparkSession):
     """A session that resolves the names of tables first; without ``resolve_name``, as Spark does."""
 
     resolve_name: ResolveName | None = None
+    query_calls: QueryCalls | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        jvm.use_conf(self, SharedConf)
         self._functions: dict[tuple[str, ...], str] = {}
 
     def add_function(self, name: tuple[str, ...], temporary: str) -> None:
@@ -102,6 +105,16 @@ class PipelineSession(SparkSession):
         return super().table(self.real_name(tableName))
 
     @property
+    def udf(self) -> CallRegistration:
+        """As Spark's."""
+        return CallRegistration(self)
+
+    @property
+    def udtf(self) -> CallTableRegistration:
+        """As Spark's."""
+        return CallTableRegistration(self)
+
+    @property
     def read(self) -> PipelineReader:
         """As Spark's."""
         return PipelineReader(self)
@@ -113,6 +126,7 @@ class PipelineSession(SparkSession):
 
     def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:
         """As Spark's."""
+        note_statement(sqlQuery)
         return super().sql(self.with_real_names(sqlQuery), *args, **kwargs)
 
     def with_real_names(self, text: str) -> str:

@@ -4,18 +4,16 @@ pyspark keeps the session that it finds in a class attribute, one for the proces
 another one than its source files. Threads of other pipelines, and of the program around them, see no difference.
 """
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from pyspark.sql import SparkSession
 
-from dlt_local.spark import jvm
+from dlt_local.spark import jvm, query_calls
+from dlt_local.spark.replaced_methods import ReplacedMethods
 
 _session: ContextVar[SparkSession | None] = ContextVar("session", default=None)
-_lock = threading.Lock()
-_blocks = 0
 _get_active = SparkSession.__dict__["getActiveSession"]
 _get_or_create = SparkSession.Builder.getOrCreate
 
@@ -24,25 +22,11 @@ _get_or_create = SparkSession.Builder.getOrCreate
 def found_in_this_thread(session: SparkSession) -> Iterator[None]:
     """Let `SparkSession.getActiveSession()`, `active()` and `builder.getOrCreate()` return ``session`` in a block."""
     token = _session.set(session)
-    _count(1)
     try:
-        yield
+        with _LOOKUPS.replaced():
+            yield
     finally:
-        _count(-1)
         _session.reset(token)
-
-
-def _count(change: int) -> None:
-    """Replace the methods of pyspark while at least one thread is in such a block."""
-    global _blocks
-    with _lock:
-        _blocks += change
-        if _blocks == 1 and change == 1:
-            SparkSession.getActiveSession = classmethod(_found)  # type: ignore[method-assign, assignment]
-            SparkSession.Builder.getOrCreate = _found_or_created  # type: ignore[method-assign, assignment]
-        elif _blocks == 0:
-            SparkSession.getActiveSession = _get_active  # type: ignore[method-assign]
-            SparkSession.Builder.getOrCreate = _get_or_create  # type: ignore[method-assign]
 
 
 def _found(cls: type[SparkSession]) -> SparkSession | None:
@@ -55,5 +39,16 @@ def _found_or_created(builder: SparkSession.Builder) -> SparkSession:
     session = _session.get()
     if session is None:
         return _get_or_create(builder)
+    for key, value in jvm.options(builder).items():
+        if session.conf.isModifiable(key):
+            query_calls.note_conf(key, value)
     jvm.apply_options(session, builder)
     return session
+
+
+_LOOKUPS = ReplacedMethods(
+    [
+        (SparkSession, "getActiveSession", classmethod(_found)),
+        (SparkSession.Builder, "getOrCreate", _found_or_created),
+    ]
+)

@@ -8,8 +8,11 @@ from dlt_local.spark.jvm.catalog import (
     create_reserved_database,
     drop_reserved_table,
     invalidate_cached_tables,
+    name_frame,
     name_session_catalog,
     register,
+    restoring_function,
+    restoring_view,
     unregister,
 )
 from dlt_local.spark.jvm.delta import append_to_delta, forget_delta_log, replace_in_delta
@@ -42,6 +45,7 @@ from dlt_local.spark.jvm.relations import (
     with_tables_as_files,
 )
 from dlt_local.spark.jvm.sessions import (
+    Conf,
     active_session,
     apply_options,
     callback_connection,
@@ -50,9 +54,12 @@ from dlt_local.spark.jvm.sessions import (
     end_java,
     in_cloned_session,
     new_session,
+    options,
+    use_conf,
 )
 
 __all__ = [
+    "Conf",
     "ExternalFolder",
     "FilesOf",
     "StreamedTable",
@@ -79,9 +86,11 @@ __all__ = [
     "is_of_the_moment",
     "kafka_topics",
     "leaves",
+    "name_frame",
     "name_session_catalog",
     "new_session",
     "no_rows",
+    "options",
     "parsed_plan",
     "plan_json",
     "plan_text",
@@ -91,9 +100,12 @@ __all__ = [
     "release_checkpoint",
     "replace_in_delta",
     "required_texts",
+    "restoring_function",
+    "restoring_view",
     "sql_over_frames",
     "streamed_table",
     "unregister",
+    "use_conf",
     "with_files",
     "with_tables_as_files",
 ]

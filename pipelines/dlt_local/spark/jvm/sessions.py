@@ -28,13 +28,10 @@ def new_session(base: SparkSession, options: Mapping[str, str], kind: type[S]) -
     listener = java_session.sharedState().statusStore().listener()
     if listener.isDefined():
         context.listenerBus().removeListener(listener.get())
-    session = kind(base.sparkContext, java_session)
-    # `SparkSession.conf` is a cached property.
-    vars(session)["conf"] = _Conf(java_session.conf())
-    return session
+    return kind(base.sparkContext, java_session)
 
 
-class _Conf(RuntimeConfig):
+class Conf(RuntimeConfig):
     """A session's conf that is listed in two calls of Java, where pyspark makes two for each of its entries."""
 
     @property
@@ -47,11 +44,22 @@ class _Conf(RuntimeConfig):
         return {key: value for key, value in listed}
 
 
+def use_conf(session: SparkSession, kind: type[Conf]) -> None:
+    """Let a session's ``conf`` be of this class."""
+    # It is a cached property.
+    vars(session)["conf"] = kind(session._jsparkSession.conf())
+
+
+def options(builder: SparkSession.Builder) -> Mapping[str, str]:
+    """The options of a session builder."""
+    return dict(builder._options)
+
+
 def apply_options(session: SparkSession, builder: SparkSession.Builder) -> None:
     """Set the options of a session builder on an existing session, as Spark does: those that can be changed."""
     assert session._jvm is not None
     module = SparkSession._get_j_spark_session_module(session._jvm)
-    module.applyModifiableSettings(session._jsparkSession, dict(builder._options))
+    module.applyModifiableSettings(session._jsparkSession, options(builder))
 
 
 def cloned(session: SparkSession) -> SparkSession:

@@ -1,0 +1,256 @@
+"""What query functions change in the session that they share: temporary views and functions, variables, conf."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from tests.support.small_pipeline import SmallPipeline
+
+from dlt_local import UpdateFailed
+
+# If they are allowed to, the nth calls of both functions meet between making `tmp` and using it.
+MEETING = """
+    import threading
+    from collections import Counter, defaultdict
+    from pyspark import pipelines as dp
+    from pyspark.sql import SparkSession
+    from pyspark.sql.functions import udtf
+
+    spark = SparkSession.getActiveSession()
+    meetings = defaultdict(lambda: threading.Barrier(2))
+    calls = Counter()
+
+    def meet(who):
+        calls[who] += 1
+        try:
+            meetings[calls[who]].wait(0.5)
+        except threading.BrokenBarrierError:
+            pass
+
+    def one_row_of(number):
+        class OneRow:
+            def eval(self):
+                yield (number,)
+
+        return OneRow
+
+    def declare(number):
+        @dp.materialized_view(name=f"of_{{number}}")
+        def rows():
+            {make}
+            meet(number)
+            return spark.sql("{use}")
+
+    declare(1)
+    declare(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("make", "use"),
+    [
+        ("spark.range(number, number + 1).createOrReplaceTempView('tmp')", "SELECT * FROM tmp"),
+        ("spark.range(number, number + 1).createOrReplaceGlobalTempView('tmp')", "SELECT * FROM global_temp.tmp"),
+        (
+            "spark.sql(f'/* of one call */ CREATE OR REPLACE TEMP VIEW `tmp` AS SELECT {number} AS id')",
+            "SELECT * FROM tmp",
+        ),
+        (
+            "spark.sql(f'CREATE OR REPLACE TEMPORARY FUNCTION tmp() RETURNS INT RETURN {number}')",
+            "SELECT tmp() AS id",
+        ),
+        ("spark.udf.register('tmp', lambda: str(number))", "SELECT CAST(tmp() AS INT) AS id"),
+        ("spark.udtf.register('tmp', udtf(one_row_of(number), returnType='id INT'))", "SELECT * FROM tmp()"),
+        ("spark.sql(f'DECLARE OR REPLACE VARIABLE tmp INT DEFAULT {number}')", "SELECT tmp AS id"),
+    ],
+    ids=["view", "global view", "SQL view", "SQL function", "Python function", "table function", "variable"],
+)
+def test_two_query_functions_that_use_one_name_at_the_same_time_do_not_mix(
+    make: str, use: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    small = SmallPipeline(tmp_path, spark, MEETING.format(make=make, use=use))
+    small.pipeline.run()
+    assert [small.table(f"of_{number}")[0]["id"] for number in (1, 2)] == [1, 2]
+
+
+def test_views_and_functions_of_a_call_end_with_it(spark: SparkSession, tmp_path: Path) -> None:
+    """What the source file made before is there again, also for the next call and the next update."""
+    source = """
+        from pyspark import pipelines as dp
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+        spark.range(7, 8).createOrReplaceTempView("numbers")
+        spark.udf.register("name", lambda: "of the file")
+
+        @dp.materialized_view
+        def a_replaces():
+            spark.range(1, 2).createOrReplaceTempView("numbers")
+            spark.range(2, 3).createOrReplaceTempView("numbers")
+            spark.udf.register("name", lambda: "of a call")
+            return spark.sql("SELECT id, name() AS name FROM numbers")
+
+        @dp.materialized_view
+        def b_reads():
+            return spark.sql("SELECT id, name() AS name FROM numbers")
+        """
+    small = SmallPipeline(tmp_path, spark, source)
+    for _ in range(2):
+        small.pipeline.run()
+        assert small.table("a_replaces") == [{"id": 2, "name": "of a call"}]
+        assert small.table("b_reads") == [{"id": 7, "name": "of the file"}]
+
+
+def test_a_view_of_another_call_is_not_found(spark: SparkSession, tmp_path: Path) -> None:
+    """When the update runs, it would have the rows of the last call, or those of planning: none."""
+    source = """
+        from pyspark import pipelines as dp
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+
+        @dp.materialized_view
+        def a_makes():
+            spark.range(1).createOrReplaceTempView("tmp")
+            return spark.table("tmp")
+
+        @dp.materialized_view
+        def b_reads():
+            return spark.table("tmp")
+        """
+    with pytest.raises(UpdateFailed, match=r"(?s)DATASET_NOT_FOUND.*`default.b_reads` reads tmp.*@dp.temporary_view"):
+        SmallPipeline(tmp_path, spark, source).pipeline.run()
+
+
+def test_a_dataset_that_is_resolved_in_the_middle_of_a_call_does_not_change_its_views(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source = """
+        from pyspark import pipelines as dp
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+
+        @dp.materialized_view
+        def a_reads():
+            spark.range(1).selectExpr("'of a' AS name").createOrReplaceTempView("tmp")
+            inner = spark.table("inner_one")
+            return spark.sql("SELECT name FROM tmp").crossJoin(inner)
+
+        @dp.materialized_view
+        def inner_one():
+            spark.range(1).selectExpr("5 AS number").createOrReplaceTempView("tmp")
+            return spark.sql("SELECT number FROM tmp")
+        """
+    small = SmallPipeline(tmp_path, spark, source)
+    small.pipeline.run()
+    assert small.table("a_reads") == [{"name": "of a", "number": 5}]
+
+
+def test_a_stream_of_a_path_in_sql_leaves_no_view_behind(spark: SparkSession, tmp_path: Path) -> None:
+    """Two files with the same statement on the same line give it the same name."""
+    for name in ("a", "b"):
+        spark.createDataFrame([(name,)], "name STRING").write.format("delta").save(str(tmp_path / name))
+        statement = f"CREATE STREAMING TABLE of_{name} AS SELECT * FROM STREAM delta.`{tmp_path / name}`"
+        (tmp_path / f"{name}.sql").write_text(statement)
+    source = """
+        import dlt
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+
+        @dlt.table
+        def z_views():
+            names = [each.name for each in spark.catalog.listTables() if each.isTemporary]
+            return spark.createDataFrame([(", ".join(names),)], "names STRING")
+        """
+    small = SmallPipeline(tmp_path, spark, source)
+    small.pipeline.sources = [str(small.file), str(tmp_path / "*.sql")]
+    small.pipeline.run()
+    assert [small.table(f"of_{name}") for name in ("a", "b")] == [[{"name": "a"}], [{"name": "b"}]]
+    small.pipeline.run(full_refresh=["z_views"])
+    assert small.table("z_views") == [{"names": ""}]
+
+
+def test_a_view_with_the_name_of_a_dataset_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    source = """
+        from pyspark import pipelines as dp
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+
+        @dp.materialized_view
+        def orders():
+            spark.range(1).createOrReplaceTempView("Orders")
+            return spark.sql("SELECT * FROM orders")
+        """
+    with pytest.raises(
+        UpdateFailed, match=r"(?s)TEMP_VIEW_HIDES_DATASET.*`Orders`, which hides the dataset default.or"
+    ):
+        SmallPipeline(tmp_path, spark, source).pipeline.run()
+
+
+CONF = """
+    from pyspark import pipelines as dp
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.getActiveSession()
+
+    @dp.materialized_view
+    def a_plain():
+        return spark.sql("SELECT CAST(TIMESTAMP '2026-01-01 00:00:00Z' AS STRING) AS at")
+
+    @dp.materialized_view
+    def b_sets():
+        {first}
+        return a_plain()
+
+    @dp.materialized_view
+    def c_sets():
+        {second}
+        return a_plain()
+"""
+BY_CONF = "spark.conf.set('spark.sql.session.timeZone', '{}')"
+BY_SQL = "spark.sql('SET spark.sql.session.timeZone = {}')"
+BY_BUILDER = "SparkSession.builder.config('spark.sql.session.timeZone', '{}').getOrCreate()"
+UNSET = "spark.conf.unset('spark.sql.session.timeZone')"
+TOKYO, BERLIN = "Asia/Tokyo", "Europe/Berlin"
+
+
+@pytest.mark.parametrize("second", [BY_CONF, BY_SQL, BY_BUILDER], ids=["conf", "SQL", "builder"])
+def test_conf_that_a_query_function_sets_is_that_of_the_update_in_each_query(
+    second: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    source = CONF.format(first=BY_CONF.format(TOKYO), second=second.format(TOKYO))
+    small = SmallPipeline(tmp_path, spark, source)
+    small.pipeline.run()
+    rows = [small.table(name)[0]["at"] for name in ("a_plain", "b_sets", "c_sets")]
+    assert rows == ["2026-01-01 09:00:00"] * 3
+    assert small.pipeline.spark.conf.get("spark.sql.session.timeZone") == "UTC"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        *(each.format(BERLIN) for each in (BY_CONF, BY_SQL, BY_BUILDER)),
+        "spark.conf.unset('spark.sql.session.timeZone')",
+    ],
+    ids=["conf", "SQL", "builder", "unset"],
+)
+def test_two_values_of_a_setting_are_refused_before_anything_is_written(
+    second: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    small = SmallPipeline(tmp_path, spark, CONF.format(first=BY_CONF.format(TOKYO), second=second.format(BERLIN)))
+    with pytest.raises(UpdateFailed, match=r"(?s)CONF_OF_ONE_QUERY.*timeZone is Asia/Tokyo, and a query function"):
+        small.pipeline.run()
+    assert not (small.pipeline.storage.root / "tables").exists()
+
+
+def test_a_setting_that_a_function_only_sets_while_the_update_runs_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source = CONF.format(first="calls.append(1)\n        if len(calls) > 1: " + BY_CONF.format(TOKYO), second="pass")
+    small = SmallPipeline(tmp_path, spark, source.replace("spark = ", "calls = []\n    spark = "))
+    with pytest.raises(UpdateFailed, match="CONF_OF_ONE_QUERY"):
+        small.pipeline.run()
+    assert small.table("a_plain") == [{"at": "2026-01-01 00:00:00"}]
