@@ -453,6 +453,11 @@ GRAPH = (
 
 RUN = (
     Condition(
+        "FRAME_OF_AN_EARLIER_CALL",
+        "a query function returns a frame that it made while the update was planned, when tables have no rows",
+        "Make all frames anew in each call of the function: keep none with `@lru_cache`, or in a global.",
+    ),
+    Condition(
         "FLOW_FAILED",
         "Spark failed while a flow wrote; the message ends with the root cause",
         "Correct the cause, then run again: batches that were committed stay, and nothing is written twice.",

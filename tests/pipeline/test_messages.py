@@ -111,6 +111,8 @@ def test_of_a_graph_that_cannot_run(spark: SparkSession, tmp_path: Path, conditi
 
 
 FAILING = f"""
+import functools
+
 import dlt
 from cdc.records import records_of_lines
 
@@ -131,6 +133,14 @@ def twice():
 dlt.create_streaming_table("of_snapshots")
 dlt.create_auto_cdc_from_snapshot_flow(target="of_snapshots", source="twice", keys=["id"], stored_as_scd_type=1)
 
+@functools.cache
+def names():
+    return spark.read.table("raw").select("name")
+
+@dlt.table
+def remembered():
+    return names()
+
 @dlt.table(table_properties={{"rows.definition": '{{"a": "int"}}', "rows.concerned": "PART"}})
 def defined():
     return spark.readStream.table("raw")
@@ -144,6 +154,7 @@ FAILED = {
     "no_key": "AUTOCDC_MICROBATCH_VALIDATION.NULL_KEY",
     "no_sequence": "AUTOCDC_MICROBATCH_VALIDATION.NULL_SEQUENCE",
     "of_snapshots": "AUTOCDC_SNAPSHOT_KEY_NOT_UNIQUE",
+    "remembered": "FRAME_OF_AN_EARLIER_CALL",
 }
 """Dataset -> condition."""
 

@@ -1,10 +1,10 @@
-"""What query functions change in the session that they share: temporary views and functions, variables, conf."""
+"""What outlasts the call of a query function: in the session that all share, and in frames that are kept."""
 
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.support.small_pipeline import SmallPipeline
+from tests.support.small_pipeline import ROWS, SmallPipeline
 
 from dlt_local import UpdateFailed
 
@@ -254,3 +254,71 @@ def test_a_setting_that_a_function_only_sets_while_the_update_runs_is_refused(
     with pytest.raises(UpdateFailed, match="CONF_OF_ONE_QUERY"):
         small.pipeline.run()
     assert small.table("a_plain") == [{"at": "2026-01-01 00:00:00"}]
+
+
+KEEPING = f"""
+    import functools
+    import dlt
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as F
+
+    spark = SparkSession.getActiveSession()
+    kept = {{}}
+
+    @dlt.table
+    def raw():
+        return {ROWS}
+
+    @functools.cache
+    def counted():
+        return spark.read.table("raw").groupBy("name").agg(F.count("*").alias("rows"))
+
+    @dlt.table
+    def counts():
+        return counted()
+
+    @dlt.table
+    def joined():
+        return spark.readStream.table("raw").join(counted(), "name")
+
+    @dlt.table
+    def streamed():
+        return kept.setdefault("raw", spark.readStream.table("raw"))
+
+    @dlt.view
+    def viewed():
+        return counted().where("rows > 1")
+
+    @dlt.table
+    def of_a_view():
+        return spark.read.table("viewed")
+
+    @dlt.table
+    def other():
+        return spark.read.table("raw")
+"""
+
+
+def test_a_frame_that_is_kept_from_planning_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Its tables had no rows; the update was COMPLETED, and all that reads them empty."""
+    small = SmallPipeline(tmp_path, spark, KEEPING)
+    small.drop({"id": 1, "name": "a"}, {"id": 2, "name": "a"})
+    with pytest.raises(UpdateFailed) as failed:
+        small.pipeline.run()
+    assert failed.value.update is not None
+    found = {each.name.removeprefix("default."): each.error for each in failed.value.update.datasets}
+    assert (found.pop("raw"), found.pop("other")) == (None, None)
+    assert found.keys() == {"counts", "joined", "streamed", "of_a_view"}
+    for error in found.values():
+        assert str(error).startswith("FRAME_OF_AN_EARLIER_CALL")
+    assert "`viewed` reads default.raw as it was" in str(found["of_a_view"])
+
+
+def test_a_frame_in_sparks_cache_has_the_rows_of_its_update(spark: SparkSession, tmp_path: Path) -> None:
+    source = KEEPING.replace("    @functools.cache\n", "").replace('.alias("rows"))', '.alias("rows")).cache()')
+    small = SmallPipeline(tmp_path, spark, source.replace('kept.setdefault("raw", spark', "(spark"))
+    for number in (1, 2, 3):
+        small.drop({"id": number, "name": "a"})
+        small.pipeline.run()
+        assert small.table("counts") == [{"name": "a", "rows": number}]
+        assert [row["rows"] for row in small.table("joined")] == list(range(1, number + 1))

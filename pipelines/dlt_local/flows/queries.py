@@ -2,16 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame
 
 from dlt_local.auto_loader.place import running_at
-from dlt_local.declarations.elements import QueryFlow, Table
+from dlt_local.declarations.elements import Flow, QueryFlow, Table
 from dlt_local.declarations.query_functions import calling
 from dlt_local.declarations.registry import read_by
+from dlt_local.errors import FlowError
 from dlt_local.flows import expectations, file_log
 from dlt_local.flows.context import FlowRun
+from dlt_local.spark import jvm
 from dlt_local.spark.conf_overrides import overridden
+from dlt_local.spark.temporary import is_temporary
 
 
 def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
@@ -21,7 +26,7 @@ def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
     reading = running_at(run.node.name, folder, lambda: file_log.files_committed(folder))
     registry = run.update.registry
     with reading, read_by(run.flow.flow.target), registry.with_modules(), calling(registry):
-        return query()
+        return checked(query(), run.flow.flow)
 
 
 def register_inputs(run: FlowRun) -> None:
@@ -36,8 +41,26 @@ def register_inputs(run: FlowRun) -> None:
                 # Several flows may read the view, each with a checkpoint of its own.
                 registry = update.registry
                 with running_at(view.name, None, tuple), registry.with_modules(), calling(registry):
-                    frame = expectations.enforce(view.query(), view.name, view.expectations)
+                    query = checked(view.query(), QueryFlow(view.name, view.name, view.location, view.query))
+                    frame = expectations.enforce(query, view.name, view.expectations)
                 update.catalog.register_view(view.name, frame)
+
+
+def checked(frame: DataFrame, flow: Flow) -> DataFrame:
+    """The frame that a query function has returned.
+
+    Raises:
+        FlowError: it is of an earlier call, which planned the update: its tables have no rows.
+    """
+    for name, location in jvm.named_tables(frame):
+        if is_temporary(Path(unquote(urlsplit(location).path))):
+            message = (
+                f"`{flow.name}` reads {name} as it was while the update was planned, without rows:\n"
+                "  its query function returns a frame that an earlier call has made"
+            )
+            fix = "make all frames anew in each call: keep none with @lru_cache or @cache, in a global or an attribute"
+            raise FlowError("FRAME_OF_AN_EARLIER_CALL", str(flow.target), message, fix, is_permanent=True)
+    return frame
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from dlt_local.errors import FlowError
 from dlt_local.flows.auto_cdc import ChangeTarget
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics
-from dlt_local.flows.queries import register_inputs
+from dlt_local.flows.queries import checked, register_inputs
 from dlt_local.names import quote
 from dlt_local.spark.tuning import tuned
 
@@ -54,6 +54,7 @@ def _new_snapshots(
             found = declared.source(applied.latest)
         if found is None:
             return
+        checked(found[0], declared)
         yield found
 
 

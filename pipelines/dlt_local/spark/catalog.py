@@ -129,10 +129,11 @@ class Catalog:
         """True if the view is registered and reads the current version of its inputs."""
         return name in self._fresh_views
 
-    def renew_views(self) -> None:
-        """Mark every view as stale: a view reads the table versions of the moment when it was registered."""
+    def renew(self) -> None:
+        """Forget what was read: a view, and a frame that a query function caches, have the rows of their moment."""
         with self._lock:
             self._fresh_views.clear()
+            self.session.catalog.clearCache()
 
     def clear(self) -> None:
         """Drop every name; data stays."""
@@ -145,6 +146,7 @@ class Catalog:
                     jvm.unregister(self.session, name.schema, name.table)
             for alias in self._live:
                 jvm.drop_reserved_table(self.session, LIVE, alias)
+            self.session.catalog.clearCache()
             # Otherwise the next table of a name would have the columns of this one.
             jvm.invalidate_cached_tables(self.session)
             self._views.clear()

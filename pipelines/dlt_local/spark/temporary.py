@@ -43,6 +43,11 @@ def temporary_folder() -> Iterator[Path]:
         remove_folder(folder)
 
 
+def is_temporary(path: Path) -> bool:
+    """True for a folder that this or another process made here, whether it is still there or not."""
+    return path.name.startswith(_PREFIX) and path.parent == Path(tempfile.gettempdir())
+
+
 def folder_of_process() -> Path:
     """A new folder that is removed when this process ends."""
     folder = create_folder()

@@ -186,7 +186,7 @@ class UpdateRun:
             in_round = continuous.nodes_of_round(nodes, left_out)
             pace.started([node.name for node in in_round])
             progress.next_round()
-            current.catalog.renew_views()
+            current.catalog.renew()
             recorder = RoundRecorder(progress, self._events, records_idle=number == 0)
             outcomes = scheduler.run_all(in_round, execution, recorder)
             failed = any(outcome.state == "FAILED" for outcome in outcomes)

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql.types import StructType
 
 from dlt_local.spark.jvm.gateway import elements, entries, java_class, java_schema, scala_seq, static
-from dlt_local.spark.jvm.plans import analyzed_plan, has_any, parsed_plan, with_children
+from dlt_local.spark.jvm.plans import analyzed_plan, has_any, leaves, parsed_plan, with_children
 from dlt_local.spark.jvm.sessions import cloned
 
 
@@ -77,6 +77,18 @@ def streamed_table(frame: DataFrame) -> StreamedTable | None:
     if path.startswith("file:"):
         path = unquote(urlsplit(path).path)
     return StreamedTable(path, schema, relations[0].output())
+
+
+def named_tables(frame: DataFrame) -> Iterator[tuple[str, str]]:
+    """The tables that a query reads by a name in Spark's catalog: `schema.table`, and the URI of its folder."""
+    for leaf in leaves(analyzed_plan(frame)):
+        kind = leaf.nodeName()
+        if kind not in ("LogicalRelation", "StreamingRelation"):
+            continue
+        found = (leaf if kind == "LogicalRelation" else leaf.dataSource()).catalogTable()
+        if found.isDefined() and (location := found.get().storage().locationUri()).isDefined():
+            name = found.get().identifier()
+            yield f"{name.database().get()}.{name.table()}", str(location.get().toString())
 
 
 def required_texts(frame: DataFrame) -> list[tuple[str, str]]:
