@@ -396,16 +396,6 @@ GRAPH = (
         "Put a first file there, or give the columns.",
     ),
     Condition("NOT_A_DATAFRAME", "a query function returns something else than a DataFrame", "Return the DataFrame."),
-    Condition(
-        "TEMP_VIEW_HIDES_DATASET",
-        "a query function makes a temporary view with the name of a dataset, which other queries would read instead",
-        "Give the temporary view another name.",
-    ),
-    Condition(
-        "CONF_OF_ONE_QUERY",
-        "a query function sets conf to another value than a second one, or only while the update runs",
-        "Set it where the source file loads, or with `spark_conf` of the table's decorator.",
-    ),
     Condition("CIRCULAR_DEPENDENCY", "datasets read each other in a circle", "Let one of them read another source."),
     Condition(
         "TARGET_NOT_FOUND",

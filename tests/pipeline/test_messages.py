@@ -62,10 +62,6 @@ REFUSED = {
         "orders",
         'spark.readStream.format("cloudFiles").option("cloudFiles.format", "json").load(spark.conf.get("rows"))',
     ),
-    "TEMP_VIEW_HIDES_DATASET": table("orders", f'{STREAM}.createOrReplaceTempView("raw")'),
-    "CONF_OF_ONE_QUERY": table("orders", 'spark.conf.set("own.setting", "1") or spark.range(1)')
-    + "\n\n"
-    + table("people", 'spark.conf.set("own.setting", "2")'),
     "CIRCULAR_DEPENDENCY": table("orders", 'spark.read.table("orders")'),
     "TARGET_NOT_FOUND": flow("ordrs", "late", STREAM) + "\n\n" + table("orders", STREAM),
     "NO_FLOW": 'dlt.create_streaming_table("orders")',

@@ -172,88 +172,129 @@ def test_a_stream_of_a_path_in_sql_leaves_no_view_behind(spark: SparkSession, tm
     assert small.table("z_views") == [{"names": ""}]
 
 
-def test_a_view_with_the_name_of_a_dataset_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_view_may_have_the_name_of_a_dataset(spark: SparkSession, tmp_path: Path) -> None:
+    """Also that of the dataset which the function is for. Other queries read the dataset."""
     source = """
         from pyspark import pipelines as dp
         from pyspark.sql import SparkSession
 
         spark = SparkSession.getActiveSession()
 
+        @dp.temporary_view
+        def raw():
+            spark.range(3).createOrReplaceTempView("raw")
+            return spark.sql("SELECT id FROM raw")
+
         @dp.materialized_view
         def orders():
-            spark.range(1).createOrReplaceTempView("Orders")
+            spark.table("raw").where("id > 0").createOrReplaceTempView("Orders")
             return spark.sql("SELECT * FROM orders")
+
+        @dp.materialized_view
+        def reading():
+            return spark.table("orders").selectExpr("max(id) AS id")
         """
-    with pytest.raises(
-        UpdateFailed, match=r"(?s)TEMP_VIEW_HIDES_DATASET.*`Orders`, which hides the dataset default.or"
-    ):
-        SmallPipeline(tmp_path, spark, source).pipeline.run()
+    small = SmallPipeline(tmp_path, spark, source)
+    small.pipeline.run()
+    assert small.table("orders") == [{"id": 1}, {"id": 2}]
+    assert small.table("reading") == [{"id": 2}]
 
 
-CONF = """
-    from pyspark import pipelines as dp
+TIME = "SELECT CAST(TIMESTAMP '2026-01-01 00:00:00Z' AS STRING) AS at"
+ZONE = "spark.sql.session.timeZone"
+CONF = f"""
+    import threading
+    from collections import Counter, defaultdict
+    import dlt
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
+    meetings = defaultdict(lambda: threading.Barrier(2))
+    calls = Counter()
 
-    @dp.materialized_view
-    def a_plain():
-        return spark.sql("SELECT CAST(TIMESTAMP '2026-01-01 00:00:00Z' AS STRING) AS at")
+    def meet(who):
+        calls[who] += 1
+        try:
+            meetings[calls[who]].wait(0.5)
+        except threading.BrokenBarrierError:
+            pass
 
-    @dp.materialized_view
-    def b_sets():
-        {first}
-        return a_plain()
+    @dlt.table
+    def plain():
+        meet("plain")
+        meet("plain")
+        return spark.sql("{TIME}")
 
-    @dp.materialized_view
-    def c_sets():
-        {second}
-        return a_plain()
+    @dlt.table{{decorated}}
+    def other():
+        meet("other")
+        {{function}}
+        meet("other")
+        return spark.sql("{TIME}")
 """
-BY_CONF = "spark.conf.set('spark.sql.session.timeZone', '{}')"
-BY_SQL = "spark.sql('SET spark.sql.session.timeZone = {}')"
-BY_BUILDER = "SparkSession.builder.config('spark.sql.session.timeZone', '{}').getOrCreate()"
-UNSET = "spark.conf.unset('spark.sql.session.timeZone')"
-TOKYO, BERLIN = "Asia/Tokyo", "Europe/Berlin"
-
-
-@pytest.mark.parametrize("second", [BY_CONF, BY_SQL, BY_BUILDER], ids=["conf", "SQL", "builder"])
-def test_conf_that_a_query_function_sets_is_that_of_the_update_in_each_query(
-    second: str, spark: SparkSession, tmp_path: Path
-) -> None:
-    source = CONF.format(first=BY_CONF.format(TOKYO), second=second.format(TOKYO))
-    small = SmallPipeline(tmp_path, spark, source)
-    small.pipeline.run()
-    rows = [small.table(name)[0]["at"] for name in ("a_plain", "b_sets", "c_sets")]
-    assert rows == ["2026-01-01 09:00:00"] * 3
-    assert small.pipeline.spark.conf.get("spark.sql.session.timeZone") == "UTC"
 
 
 @pytest.mark.parametrize(
-    "second",
+    ("decorated", "function"),
     [
-        *(each.format(BERLIN) for each in (BY_CONF, BY_SQL, BY_BUILDER)),
-        "spark.conf.unset('spark.sql.session.timeZone')",
+        (f"(spark_conf={{'{ZONE}': 'Asia/Tokyo'}})", "pass"),
+        ("", f"spark.conf.set('{ZONE}', 'Asia/Tokyo')"),
+        ("", f"spark.sql('SET {ZONE} = Asia/Tokyo')"),
+        ("", f"SparkSession.builder.config('{ZONE}', 'Asia/Tokyo').getOrCreate()"),
+        (f"(spark_conf={{'{ZONE}': 'Europe/Berlin'}})", f"spark.conf.set('{ZONE}', 'Asia/Tokyo')"),
     ],
-    ids=["conf", "SQL", "builder", "unset"],
+    ids=["decorator", "conf", "SQL", "builder", "both"],
 )
-def test_two_values_of_a_setting_are_refused_before_anything_is_written(
-    second: str, spark: SparkSession, tmp_path: Path
+def test_conf_of_one_query_is_not_that_of_another(
+    decorated: str, function: str, spark: SparkSession, tmp_path: Path
 ) -> None:
-    small = SmallPipeline(tmp_path, spark, CONF.format(first=BY_CONF.format(TOKYO), second=second.format(BERLIN)))
-    with pytest.raises(UpdateFailed, match=r"(?s)CONF_OF_ONE_QUERY.*timeZone is Asia/Tokyo, and a query function"):
-        small.pipeline.run()
-    assert not (small.pipeline.storage.root / "tables").exists()
+    source = CONF.replace("{decorated}", decorated).replace("{function}", function)
+    small = SmallPipeline(tmp_path, spark, source)
+    small.pipeline.run()
+    assert small.table("plain") == [{"at": "2026-01-01 00:00:00"}]
+    assert small.table("other") == [{"at": "2026-01-01 09:00:00"}]
 
 
-def test_a_setting_that_a_function_only_sets_while_the_update_runs_is_refused(
+def test_declared_conf_is_that_of_views_streams_and_flows_that_run_once_and_while_planning(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    source = CONF.format(first="calls.append(1)\n        if len(calls) > 1: " + BY_CONF.format(TOKYO), second="pass")
-    small = SmallPipeline(tmp_path, spark, source.replace("spark = ", "calls = []\n    spark = "))
-    with pytest.raises(UpdateFailed, match="CONF_OF_ONE_QUERY"):
+    source = f"""
+        import dlt
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+        conf = {{"{ZONE}": "Asia/Tokyo", "own.column": "at"}}
+
+        @dlt.table
+        def raw():
+            return {ROWS}
+
+        @dlt.view(spark_conf=conf)
+        def viewed():
+            return spark.sql("{TIME}")
+
+        @dlt.table
+        def of_a_view():
+            return spark.table("viewed")
+
+        @dlt.table(spark_conf=conf)
+        def streamed():
+            named = f"CAST(TIMESTAMP '2026-01-01 00:00:00Z' AS STRING) AS {{spark.conf.get('own.column')}}"
+            return spark.readStream.table("raw").selectExpr(named)
+
+        dlt.create_streaming_table("once")
+
+        @dlt.append_flow(target="once", once=True, spark_conf=conf)
+        def first():
+            return spark.sql("{TIME}")
+        """
+    small = SmallPipeline(tmp_path, spark, source)
+    for number in (1, 2):
+        small.drop({"id": number, "name": "a"})
         small.pipeline.run()
-    assert small.table("a_plain") == [{"at": "2026-01-01 00:00:00"}]
+        tokyo = {"at": "2026-01-01 09:00:00"}
+        assert [small.table(name) for name in ("of_a_view", "once", "streamed")] == [[tokyo], [tokyo], [tokyo] * number]
+    assert small.pipeline.spark.conf.get(ZONE) == "UTC"
 
 
 KEEPING = f"""

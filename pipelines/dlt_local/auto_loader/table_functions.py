@@ -73,7 +73,7 @@ def run(text: str, session: PipelineSession, auto_loader: AutoLoader, sql: Calla
             )
         finally:
             for name in frames:
-                session.catalog.dropTempView(name)
+                jvm.drop_name(session, name)
 
 
 def _calls(text: str) -> list[_Call]:

@@ -121,7 +121,7 @@ FEATURES = (
     Feature(
         _ARGUMENTS, "comment, table_properties", "runs", "of the Delta table; changes are applied at the next update"
     ),
-    Feature(_ARGUMENTS, "spark_conf", "runs", "applied while the dataset's flows start"),
+    Feature(_ARGUMENTS, "spark_conf", "runs", "for the dataset's own queries"),
     Feature(
         _ARGUMENTS,
         "system_sequence_by, stored_as_scd_type='bitemporal'",
@@ -225,14 +225,13 @@ FEATURES = (
         _FILES,
         "createOrReplaceTempView, spark.udf.register, CREATE TEMPORARY VIEW, FUNCTION",
         "runs",
-        "where a source file loads, for all queries; in a query function, until it returns: functions that do so take"
-        " turns, and what they made before is not found by others",
+        "where a source file loads, for all queries; in a query function, for that call of it",
     ),
     Feature(
         _FILES,
         "spark.conf.set, SET, in a query function",
         "runs",
-        "for all queries of the update; two values of one setting are refused",
+        "for that function's query",
     ),
     Feature(
         _SQL, "CREATE OR REFRESH STREAMING TABLE, MATERIALIZED VIEW, LIVE TABLE", "runs", "also CREATE [OR REPLACE]"

@@ -1,7 +1,7 @@
 """The registry: collects what the source files of one pipeline declare, in the order they declare it."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dlt_local.declarations import compatibility
-from dlt_local.declarations.elements import Dataset, EventHook, Expectation, Flow, Sink, Table, View
+from dlt_local.declarations.elements import Dataset, EventHook, Expectation, Flow, QueryFlow, Sink, Table, View
 from dlt_local.declarations.paths import PathMap
 from dlt_local.errors import DeclarationError, SourceLocation
 from dlt_local.names import NAME_FIX, InvalidName, TableName, check_name, check_part, parts, table_name
@@ -145,6 +145,12 @@ class Registry:
     def flows_into(self, target: TableName | str) -> tuple[Flow, ...]:
         """The flows that write to a table or sink, in the order they were declared."""
         return tuple(self._flows_into.get(str(target).lower(), ()))
+
+    def conf_of(self, flow: Flow) -> Mapping[str, str]:
+        """The conf that a flow and its target or view declare; the flow's wins."""
+        dataset = self.tables.get(flow.target) if isinstance(flow.target, TableName) else self.views.get(flow.target)
+        conf = {} if dataset is None else dict(dataset.spark_conf)
+        return conf | dict(flow.spark_conf) if isinstance(flow, QueryFlow) else conf
 
     def own_name(self, name: str) -> TableName | None:
         """The full name within this pipeline of a table that a query calls ``name``; None for another catalog's.

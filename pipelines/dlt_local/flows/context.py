@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta.storage import Storage
 from dlt_local.flows.checkpoint import Checkpoint
@@ -15,6 +13,7 @@ from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.graph.graph import Graph, Node, ResolvedFlow
 from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
+from dlt_local.spark.pipeline_session import PipelineSession
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,10 @@ class UpdateContext:
     on_notice: Callable[[str], None] = lambda _: None
     """Given what the user should know although nothing failed; the same text from several flows counts once."""
     session_lock: AbstractContextManager[object] = field(default_factory=threading.RLock, repr=False)
-    """Held while the session's conf or catalog changes: all flows share them."""
+    """Held while names are registered in the session: all flows share it."""
 
     @property
-    def session(self) -> SparkSession:
+    def session(self) -> PipelineSession:
         """The session in which all queries are evaluated."""
         return self.catalog.session
 

@@ -9,20 +9,19 @@ from dlt_local.delta.commits import latest_commit_rows
 from dlt_local.flows import expectations, incremental_refresh
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics
-from dlt_local.flows.queries import declared_conf, evaluate
+from dlt_local.flows.queries import evaluate
 from dlt_local.spark.tuning import tuned
 
 
 def refresh(run: FlowRun, table: Table, declared: QueryFlow) -> FlowMetrics:
     """Let the table's rows be those of the query."""
     update = run.update
-    with declared_conf(run):
-        frame = tuned(plain_files.over_files(evaluate(run, declared.query)))
-        source = incremental_refresh.keyed_source(run, frame)
-        failpoints.reach("view.before")
-        metrics = None if source is None else incremental_refresh.refresh(run, table, frame, source)
-        if metrics is None:
-            metrics = _recompute(run, table, frame)
+    frame = tuned(plain_files.over_files(evaluate(run, declared.query)))
+    source = incremental_refresh.keyed_source(run, frame)
+    failpoints.reach("view.before")
+    metrics = None if source is None else incremental_refresh.refresh(run, table, frame, source)
+    if metrics is None:
+        metrics = _recompute(run, table, frame)
     failpoints.reach("view.after")
     if source is not None:
         # Independent views of one source are refreshed in parallel, and Delta refuses the second of two such commits.

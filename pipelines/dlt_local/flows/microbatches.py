@@ -12,7 +12,6 @@ from dlt_local.delta.transaction import TransactionId
 from dlt_local.flows import table_batch
 from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics, UpdateStopped
-from dlt_local.flows.queries import declared_conf
 from dlt_local.flows.table_batch import TableBatch
 from dlt_local.spark import jvm
 from dlt_local.spark.session_lookup import found_in_this_thread
@@ -37,9 +36,8 @@ def stream(
         UpdateStopped: the user asked for it between two microbatches.
     """
     handler = _Handler(run, write)
-    with declared_conf(run):
-        frame = source()
-        batch = table_batch.next_batch(run.checkpoint, frame, skips=skips_empty) if _may_batch(run) else None
+    frame = source()
+    batch = table_batch.next_batch(run.checkpoint, frame, skips=skips_empty) if _may_batch(run) else None
     if batch is not None:
         if isinstance(batch, TableBatch):
             handler.handle_table(batch)
@@ -67,8 +65,7 @@ def start(run: FlowRun, writer: Callable[[], DataStreamWriter]) -> StreamingQuer
     """Start a flow's stream on its checkpoint; it ends by itself when it has read its input."""
     folder = run.checkpoint.folder
     run.checkpoint.clear_half_written_batch()
-    with declared_conf(run):
-        return writer().option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
+    return writer().option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
 
 
 class Callback:

@@ -1,21 +1,18 @@
 """Evaluates a flow's query over the stored tables and the views it reads."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame
 
 from dlt_local.auto_loader.place import running_at
-from dlt_local.declarations.elements import Flow, QueryFlow, Table
-from dlt_local.declarations.query_functions import calling
+from dlt_local.declarations.elements import Flow, QueryFlow
 from dlt_local.declarations.registry import read_by
 from dlt_local.errors import FlowError
 from dlt_local.flows import expectations, file_log
 from dlt_local.flows.context import FlowRun
-from dlt_local.spark import jvm
-from dlt_local.spark.conf_overrides import overridden
+from dlt_local.spark import jvm, query_calls
 from dlt_local.spark.temporary import is_temporary
 
 
@@ -25,8 +22,10 @@ def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
     folder = run.checkpoint.folder
     reading = running_at(run.node.name, folder, lambda: file_log.files_committed(folder))
     registry = run.update.registry
-    with reading, read_by(run.flow.flow.target), registry.with_modules(), calling(registry):
-        return checked(query(), run.flow.flow)
+    call, conf = run.update.session.call(), registry.conf_of(run.flow.flow)
+    with reading, read_by(run.flow.flow.target), registry.with_modules(), query_calls.calling(call, conf):
+        frame = query()
+    return checked(call.result(frame), run.flow.flow)
 
 
 def register_inputs(run: FlowRun) -> None:
@@ -39,10 +38,12 @@ def register_inputs(run: FlowRun) -> None:
         for view in update.graph.views if run.flow.views else ():
             if view.name in run.flow.views and not update.catalog.has_view(view.name):
                 # Several flows may read the view, each with a checkpoint of its own.
-                registry = update.registry
-                with running_at(view.name, None, tuple), registry.with_modules(), calling(registry):
-                    query = checked(view.query(), QueryFlow(view.name, view.name, view.location, view.query))
-                    frame = expectations.enforce(query, view.name, view.expectations)
+                flow = QueryFlow(view.name, view.name, view.location, view.query)
+                call, conf = update.session.call(), update.registry.conf_of(flow)
+                modules = update.registry.with_modules()
+                with running_at(view.name, None, tuple), modules, query_calls.calling(call, conf):
+                    query = view.query()
+                frame = expectations.enforce(checked(call.result(query), flow), view.name, view.expectations)
                 update.catalog.register_view(view.name, frame)
 
 
@@ -61,19 +62,3 @@ def checked(frame: DataFrame, flow: Flow) -> DataFrame:
             fix = "make all frames anew in each call: keep none with @lru_cache or @cache, in a global or an attribute"
             raise FlowError("FRAME_OF_AN_EARLIER_CALL", str(flow.target), message, fix, is_permanent=True)
     return frame
-
-
-@contextmanager
-def declared_conf(run: FlowRun) -> Iterator[None]:
-    """Spark conf that the table and the flow declare, for the duration of a block; the flow's wins.
-
-    Flows that declare some take turns: they share the session.
-    """
-    conf = dict(run.node.dataset.spark_conf) if isinstance(run.node.dataset, Table) else {}
-    if isinstance(run.flow.flow, QueryFlow):
-        conf |= run.flow.flow.spark_conf
-    if not conf:
-        yield
-        return
-    with run.update.session_lock, overridden(run.update.session, conf):
-        yield

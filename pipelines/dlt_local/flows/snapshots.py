@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame
 from dlt_local.auto_cdc.args import ChangeArgs
 from dlt_local.auto_cdc.snapshots import AppliedSnapshots, differences
 from dlt_local.declarations.elements import SnapshotCdcFlow, Table
-from dlt_local.declarations.query_functions import calling
 from dlt_local.delta.transaction import TransactionId
 from dlt_local.errors import FlowError
 from dlt_local.flows.auto_cdc import ChangeTarget
@@ -16,6 +15,7 @@ from dlt_local.flows.context import FlowRun
 from dlt_local.flows.outcomes import FlowMetrics
 from dlt_local.flows.queries import checked, register_inputs
 from dlt_local.names import quote
+from dlt_local.spark import query_calls
 from dlt_local.spark.tuning import tuned
 
 
@@ -48,14 +48,15 @@ def _new_snapshots(
     if isinstance(declared.source, str):
         yield run.update.session.read.table(declared.source), datetime.now(UTC)
         return
+    registry = run.update.registry
     while True:
-        registry = run.update.registry
-        with registry.with_modules(), calling(registry):
+        call = run.update.session.call()
+        with registry.with_modules(), query_calls.calling(call, registry.conf_of(declared)):
             found = declared.source(applied.latest)
         if found is None:
             return
-        checked(found[0], declared)
-        yield found
+        frame, version = found
+        yield checked(call.result(frame), declared), version
 
 
 def _refuse_duplicate_keys(snapshot: DataFrame, args: ChangeArgs) -> None:

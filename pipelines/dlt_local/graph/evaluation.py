@@ -10,7 +10,6 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from dlt_local.declarations.elements import Dataset, QueryFlow, Table, View
-from dlt_local.declarations.query_functions import calling
 from dlt_local.declarations.registry import read_by
 from dlt_local.errors import DeclarationError
 from dlt_local.graph.context import Require, ResolutionContext, Unresolved
@@ -118,14 +117,18 @@ class Evaluator:
             reads.append(dataset)
             self._provide_early(name, dataset)
 
-        with read_by(flow.target), calling_on_read(on_read), calling(self._registry):
+        call = self._catalog.session.call()
+        conf = self._registry.conf_of(flow)
+        with read_by(flow.target), calling_on_read(on_read), query_calls.calling(call, conf):
             frame = flow.query()
+        self._registry.views_of_calls |= call.views
         if not isinstance(frame, DataFrame):
             message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
             raise DeclarationError("NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame")
-        query = evaluated(frame, self._catalog, earlier=self._made_before(flow.target))
+        query = evaluated(call.result(frame), self._catalog, earlier=self._made_before(flow.target))
         others = [dataset for dataset in reads if str(dataset.name) != str(flow.target)]
-        return replace(query, plan=self._with_all_reads(query.plan, others))
+        views = tuple(view for view in query.plan.views if view.lower() not in call.views)
+        return replace(query, plan=self._with_all_reads(replace(query.plan, views=views), others))
 
     def _with_all_reads(self, plan: Plan, reads: Sequence[Table | View]) -> Plan:
         """The plan with what the query function read besides: a table of which it used the columns, say."""
@@ -143,7 +146,7 @@ class Evaluator:
         """Give the catalog a dataset before Spark misses it, which costs more than the analysis of many a query."""
         is_plain = len(name) <= 2 and name[0].lower() != LIVE
         # Each level of datasets that are resolved within a query takes a dozen of Python's thousand frames.
-        if not is_plain or self._nested > _MOST_NESTED or query_calls.has_turn():
+        if not is_plain or self._nested > _MOST_NESTED:
             return
         self._nested += 1
         try:

@@ -9,6 +9,7 @@ from dlt_local.declarations.paths import is_remote
 from dlt_local.declarations.registry import Registry, caller
 from dlt_local.errors import DeclarationError, did_you_mean
 from dlt_local.names import parts, quote, written
+from dlt_local.spark import query_calls
 from dlt_local.spark.catalog import LIVE, Catalog
 from dlt_local.spark.external_tables import SETTING, is_path, registered_name
 
@@ -59,6 +60,9 @@ class TableNames:
         """
         if is_path(name):
             return self._local_path(name)
+        call = query_calls.current()
+        if call is not None and (view := call.own_view(name)) is not None:
+            return quote(view)
         if name[0].lower() == _GLOBAL_VIEWS:
             return ".".join([LIVE, *map(quote, name[1:])])
         if name[0].lower() in _SPARKS_OWN:

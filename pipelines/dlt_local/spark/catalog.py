@@ -6,13 +6,14 @@ Names resolve as on Databricks, in `spark.read.table`, `spark.readStream.table`,
 import threading
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from dlt_local.names import TableName, literal, quote
 from dlt_local.spark import jvm
 from dlt_local.spark.external_tables import ExternalTable, ExternalTables
 from dlt_local.spark.jvm import ExternalFolder
+from dlt_local.spark.pipeline_session import PipelineSession
 
 LIVE = "live"
 """`LIVE.orders` is the legacy name of this pipeline's dataset `orders`."""
@@ -21,7 +22,7 @@ LIVE = "live"
 class Catalog:
     """The names in the catalog of a pipeline's session. Only the pipeline's own datasets are registered."""
 
-    def __init__(self, session: SparkSession, schema: str, scratch: Path, external: ExternalTables) -> None:
+    def __init__(self, session: PipelineSession, schema: str, scratch: Path, external: ExternalTables) -> None:
         """Create and use the default schema.
 
         Args:
@@ -108,7 +109,7 @@ class Catalog:
         """Let `<name>.schema.table` be `schema.table`; False if that would hide a schema of the same name."""
         if name.lower() in {schema.lower() for schema in self._schemas}:
             return False
-        jvm.name_session_catalog(self.session, name)
+        self.session.name_catalog(name)
         return True
 
     def real_name(self, name: TableName) -> TableName:
@@ -119,6 +120,7 @@ class Catalog:
 
     def register_view(self, name: str, frame: DataFrame) -> None:
         """Register ``name`` as this query, plain and under `LIVE`."""
+        frame = jvm.in_session(frame, self.session)
         with self._lock:
             jvm.name_frame(frame, quote(name))
             jvm.name_frame(frame, quote(name), is_global=True)

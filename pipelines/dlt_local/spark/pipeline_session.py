@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspark.errors import ParseException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.readwriter import DataFrameReader
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from dlt_local.names import parts, quote
 from dlt_local.spark import jvm
-from dlt_local.spark.query_calls import CallRegistration, CallTableRegistration, QueryCalls, SharedConf, note_statement
+from dlt_local.spark.query_calls import Call, CopyingRegistration, CopyingTableRegistration, statement
 
 OptionValue = bool | float | int | str | None
 ResolveName = Callable[[tuple[str, ...]], str | None]
@@ -80,16 +80,28 @@ class PipelineStreamReader(DataStreamReader):
         return super().table(self._pipeline_session.real_name(tableName))
 
 
-class PipelineSession(SparkSession):
+class PipelineSession(jvm.CopiedSession):
     """A session that resolves the names of tables first; without ``resolve_name``, as Spark does."""
 
     resolve_name: ResolveName | None = None
-    query_calls: QueryCalls | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        jvm.use_conf(self, SharedConf)
+        self._catalogs: dict[str, None] = {}
         self._functions: dict[tuple[str, ...], str] = {}
+
+    def call(self) -> Call:
+        """A call of a query function that may change the session."""
+        return Call(self, self._name_catalogs)
+
+    def name_catalog(self, name: str) -> None:
+        """Give the session's catalog a second name: `<name>.schema.table` is `schema.table` from now on."""
+        self._catalogs[name] = None
+        jvm.name_session_catalog(self, name)
+
+    def _name_catalogs(self) -> None:
+        for name in self._catalogs:
+            jvm.name_session_catalog(self, name)
 
     def add_function(self, name: tuple[str, ...], temporary: str) -> None:
         """Let queries call a temporary function by a name with a schema, or with a catalog and a schema."""
@@ -105,14 +117,14 @@ class PipelineSession(SparkSession):
         return super().table(self.real_name(tableName))
 
     @property
-    def udf(self) -> CallRegistration:
+    def udf(self) -> CopyingRegistration:
         """As Spark's."""
-        return CallRegistration(self)
+        return CopyingRegistration(self)
 
     @property
-    def udtf(self) -> CallTableRegistration:
+    def udtf(self) -> CopyingTableRegistration:
         """As Spark's."""
-        return CallTableRegistration(self)
+        return CopyingTableRegistration(self)
 
     @property
     def read(self) -> PipelineReader:
@@ -126,8 +138,7 @@ class PipelineSession(SparkSession):
 
     def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:
         """As Spark's."""
-        note_statement(sqlQuery)
-        return super().sql(self.with_real_names(sqlQuery), *args, **kwargs)
+        return super().sql(self.with_real_names(statement(sqlQuery)), *args, **kwargs)
 
     def with_real_names(self, text: str) -> str:
         """A query with the names by which the session has its tables and functions."""

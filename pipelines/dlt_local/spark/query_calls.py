@@ -1,22 +1,18 @@
-"""What a query function changes in its session belongs to one call of it, and such calls take turns.
+"""Calls of query functions: what one of them changes in its session is its own.
 
 Databricks calls query functions one after the other. Here flows call theirs side by side on one session: of two that
-make a temporary view `tmp`, one would read the other's rows. So from its first temporary view or function until it
-returns, a call keeps out all others that make some, and when it returns, the session has what it had before. What it
-returns needs none of them: Spark has put them into the query's plan.
-
-Conf is different, as queries run with it after the call has returned. What query functions set while the graph is
-resolved is the conf of the whole update, so a setting can have only one value.
+make a temporary view `tmp`, one would read the other's rows. So a call goes on in a copy of the session from its first
+temporary view, function, variable or setting on. The query that it returns needs no names: Spark has put what they mean
+into its plan. If the call has set conf, the query runs in a session that has it too.
 """
 
 import re
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
+from pyspark.sql.catalog import Catalog
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.udf import UDFRegistration
 from pyspark.sql.udtf import UDTFRegistration
@@ -26,208 +22,154 @@ from dlt_local.spark import jvm
 from dlt_local.spark.replaced_methods import ReplacedMethods
 
 _BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
-_TEMPORARY = re.compile(
-    rf"""{_BLANK}CREATE\s+(?:OR\s+REPLACE\s+)?(?P<global>GLOBAL\s+)?TEMP(?:ORARY)?\s+(?P<kind>VIEW|FUNCTION)\s+"""
-    r"""(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>(?:`(?:[^`]|``)+`|\w+)(?:\.(?:`(?:[^`]|``)+`|\w+))*)""",
+_VIEW = re.compile(
+    rf"{_BLANK}CREATE\s+(?:OR\s+REPLACE\s+)?(?P<global>GLOBAL\s+)?TEMP(?:ORARY)?\s+VIEW\s+(?:IF\s+NOT\s+EXISTS\s+)?"
+    r"(?P<name>(?:`(?:[^`]|``)+`|\w+)(?:\.(?:`(?:[^`]|``)+`|\w+))*)",
     re.IGNORECASE | re.DOTALL,
 )
-_VARIABLE = re.compile(rf"{_BLANK}(DECLARE|SET\s+VAR(IABLE)?)\s", re.IGNORECASE | re.DOTALL)
-_SET = re.compile(rf"{_BLANK}SET\s+(?P<key>[\w.]+)\s*=\s*(?P<value>.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL)
+_OTHER_CHANGE = re.compile(rf"{_BLANK}(CREATE\s.*?\bFUNCTION|DECLARE|SET|RESET|USE)\b", re.IGNORECASE | re.DOTALL)
+_SCHEMA_OF_GLOBAL_VIEWS = "global_temp"
 
 
-class Rules(Protocol):
-    """What a pipeline's query functions must not do to their session."""
+class Call(jvm.Copy):
+    """One call of a query function."""
 
-    def check_view(self, name: str) -> None:
-        """Refuse a name that a temporary view must not have."""
-
-    def conf_refused(self, key: str, value: str | None, other: str | None) -> Exception:
-        """The error of a query function that sets conf to ``value`` where the update has ``other``; None is unset."""
-
-
-class QueryCalls:
-    """The calls of query functions in one update."""
-
-    def __init__(self, session: SparkSession, rules: Rules) -> None:
-        """Take what the calls share.
+    def __init__(self, session: jvm.CopiedSession, prepare: Callable[[], None]) -> None:
+        """Begin without a copy.
 
         Args:
-            session: the pipeline's session.
-            rules: refuse what other calls would suffer from.
+            session: the pipeline's.
+            prepare: what to do to a copy that has been made.
         """
-        self.session = session
-        self.rules = rules
-        self.turn = threading.RLock()
-        self.conf: dict[str, str | None] = {}
-        """What query functions have set."""
-        self.is_resolving = True
-        """Whether they may set more of it."""
+        super().__init__(session)
+        self.views: set[str] = set()
+        """Temporary views that it has made, in lower case."""
+        self._prepare = prepare
 
-    @contextmanager
-    def call(self) -> Iterator[None]:
-        """Call a query function in a block."""
-        call = _Call(self)
-        token = _current.set(call)
-        try:
-            with _VIEWS.replaced():
-                yield
-        finally:
-            _current.reset(token)
-            call.end()
+    def make(self) -> None:
+        """Use a copy from now on."""
+        if self.java is None:
+            super().make()
+            self._prepare()
 
+    def makes_view(self, name: str) -> None:
+        """Note a temporary view, before it is made."""
+        self.make()
+        self.views.add(parts(name)[-1].lower())
 
-class _Call:
-    def __init__(self, calls: QueryCalls) -> None:
-        self.has_turn = False
-        self._calls = calls
-        self._restore: dict[tuple[str, str], Callable[[], None]] = {}
-        """Kind and name in lower case -> gives the session what had the name before."""
-
-    def take_turn(self) -> None:
-        if not self.has_turn:
-            self._calls.turn.acquire()
-            self.has_turn = True
-
-    def makes_view(self, name: str, *, is_global: bool = False) -> None:
-        bare = parts(name)[-1]
-        if not is_global:
-            self._calls.rules.check_view(bare)
-        self._makes("global view" if is_global else "view", bare, jvm.restoring_view(is_global))
-
-    def makes_function(self, name: str) -> None:
-        self._makes("function", parts(name)[-1], jvm.restoring_function)
-
-    def _makes(self, kind: str, name: str, restoring: Callable[[SparkSession, str], Callable[[], None]]) -> None:
-        self.take_turn()
-        if (kind, name.lower()) not in self._restore:
-            self._restore[kind, name.lower()] = restoring(self._calls.session, name)
-
-    def sets_conf(self, key: str, value: str | None) -> None:
-        """Refuse a second value of a setting, and one that the graph was not resolved with."""
-        calls = self._calls
-        other = calls.conf.get(key, value) if calls.is_resolving else calls.session.conf.get(key, None)
-        if other != value:
-            raise calls.rules.conf_refused(key, value, other)
-        calls.conf[key] = value
-
-    def end(self) -> None:
-        if not self.has_turn:
-            return
-        try:
-            for restore in self._restore.values():
-                restore()
-        finally:
-            self._calls.turn.release()
+    def own_view(self, name: tuple[str, ...]) -> str | None:
+        """The view of the call that a name means; None if it means none of them."""
+        is_plain = len(name) == 1 or (len(name) == 2 and name[0].lower() == _SCHEMA_OF_GLOBAL_VIEWS)
+        return name[-1] if is_plain and name[-1].lower() in self.views else None
 
 
-_current: ContextVar[_Call | None] = ContextVar("query_call", default=None)
+def current() -> Call | None:
+    """The call that this thread is in."""
+    copy = jvm.current_copy()
+    return copy if isinstance(copy, Call) else None
 
 
-def has_turn() -> bool:
-    """True in a call that keeps others out."""
-    call = _current.get()
-    return call is not None and call.has_turn
+@contextmanager
+def calling(call: Call, conf: Mapping[str, str]) -> Iterator[None]:
+    """Call a query function in a block, with conf of its own."""
+    with _CHANGES.replaced(), jvm.copied_on_demand(call):
+        for key, value in conf.items():
+            call.session.conf.set(key, value)
+        yield
 
 
 @contextmanager
 def outside() -> Iterator[None]:
     """Let the engine do in a block, in the middle of a call, what is not of the call."""
-    token = _current.set(None)
-    try:
+    with jvm.copied_on_demand(None):
         yield
-    finally:
-        _current.reset(token)
 
 
-def note_statement(text: str) -> None:
-    """Note what an SQL statement of a query function is about to change in the session."""
-    call = _current.get()
+def statement(text: str) -> str:
+    """An SQL statement as a query function may run it: one that changes the session changes the call's copy."""
+    call = current()
     if call is None:
-        return
-    if made := _TEMPORARY.match(text):
-        if made["kind"].upper() == "VIEW":
-            call.makes_view(made["name"], is_global=bool(made["global"]))
-        else:
-            call.makes_function(made["name"])
-    elif setting := _SET.fullmatch(text):
-        call.sets_conf(setting["key"], setting["value"])
-    elif _VARIABLE.match(text):
-        call.take_turn()
+        return text
+    if view := _VIEW.match(text):
+        call.makes_view(view["name"])
+        # Those of Spark are the same for all copies of a session.
+        return text if view["global"] is None else f"{text[: view.start('global')]}{text[view.end('global') :]}"
+    if _OTHER_CHANGE.match(text):
+        call.make()
+    return text
 
 
-def note_conf(key: str, value: str | int | bool | None) -> None:
-    """Note what a query function is about to set in its session's conf."""
-    if (call := _current.get()) is not None:
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        call.sets_conf(key, None if value is None else text)
+def _change() -> None:
+    if (call := current()) is not None:
+        call.make()
 
 
-class SharedConf(jvm.Conf):
-    """A session's conf, which query functions set for all of them."""
+class CopyingRegistration(UDFRegistration):
+    """Registers functions in the call's copy of the session."""
 
-    def set(self, key: str, value: str | int | bool) -> None:
+    def register(self, *args: Any, **kwargs: Any) -> Any:
         """As Spark's."""
-        note_conf(key, value)
-        super().set(key, value)
+        _change()
+        return super().register(*args, **kwargs)
 
-    def unset(self, key: str) -> None:
+    def registerJavaFunction(self, *args: Any, **kwargs: Any) -> None:
         """As Spark's."""
-        note_conf(key, None)
-        super().unset(key)
+        _change()
+        super().registerJavaFunction(*args, **kwargs)
 
-
-class CallRegistration(UDFRegistration):
-    """Registers functions; one of a query function is gone when that returns."""
-
-    def register(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def registerJavaUDAF(self, *args: Any, **kwargs: Any) -> None:
         """As Spark's."""
-        _makes_function(name)
-        return super().register(name, *args, **kwargs)
+        _change()
+        super().registerJavaUDAF(*args, **kwargs)
 
-    def registerJavaFunction(self, name: str, *args: Any, **kwargs: Any) -> None:
+
+class CopyingTableRegistration(UDTFRegistration):
+    """Registers table functions likewise."""
+
+    def register(self, *args: Any, **kwargs: Any) -> Any:
         """As Spark's."""
-        _makes_function(name)
-        super().registerJavaFunction(name, *args, **kwargs)
-
-    def registerJavaUDAF(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """As Spark's."""
-        _makes_function(name)
-        super().registerJavaUDAF(name, *args, **kwargs)
+        _change()
+        return super().register(*args, **kwargs)
 
 
-class CallTableRegistration(UDTFRegistration):
-    """Registers table functions; query functions that do take turns."""
-
-    def register(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """As Spark's."""
-        if (call := _current.get()) is not None:
-            call.take_turn()
-        return super().register(name, *args, **kwargs)
+_Method = tuple[type, str, Callable[..., Any]]
 
 
-def _makes_function(name: str) -> None:
-    if (call := _current.get()) is not None:
-        call.makes_function(name)
-
-
-def _noted(name: str, *, is_global: bool) -> tuple[type, str, Callable[[DataFrame, str], None]]:
-    """A method that makes a temporary view, noting it first."""
-    original = vars(ClassicDataFrame)[name]
+def _view(name: str, local: str) -> _Method:
+    """A method that makes a temporary view, of the call's copy where there is a call."""
+    plain, in_copy = vars(ClassicDataFrame)[name], vars(ClassicDataFrame)[local]
 
     def make(frame: DataFrame, view: str) -> None:
-        if (call := _current.get()) is not None:
-            call.makes_view(view, is_global=is_global)
-        original(frame, view)
+        call = current()
+        if call is None:
+            plain(frame, view)
+        else:
+            call.makes_view(view)
+            in_copy(call.moved(frame), view)
 
     return ClassicDataFrame, name, make
 
 
-_VIEWS = ReplacedMethods(
+def _of_catalog(name: str) -> _Method:
+    """A method that changes the session's catalog."""
+    plain = vars(Catalog)[name]
+
+    def change(catalog: Catalog, *args: Any, **kwargs: Any) -> Any:
+        if (call := current()) is not None:
+            call.make()
+            catalog = call.session.catalog
+        return plain(catalog, *args, **kwargs)
+
+    return Catalog, name, change
+
+
+_CHANGES = ReplacedMethods(
     [
-        _noted("registerTempTable", is_global=False),
-        _noted("createTempView", is_global=False),
-        _noted("createOrReplaceTempView", is_global=False),
-        _noted("createGlobalTempView", is_global=True),
-        _noted("createOrReplaceGlobalTempView", is_global=True),
+        _view("registerTempTable", "createOrReplaceTempView"),
+        _view("createTempView", "createTempView"),
+        _view("createOrReplaceTempView", "createOrReplaceTempView"),
+        _view("createGlobalTempView", "createTempView"),
+        _view("createOrReplaceGlobalTempView", "createOrReplaceTempView"),
+        *map(_of_catalog, ("dropTempView", "setCurrentDatabase", "setCurrentCatalog")),
     ]
 )

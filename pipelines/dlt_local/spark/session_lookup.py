@@ -39,9 +39,10 @@ def _found_or_created(builder: SparkSession.Builder) -> SparkSession:
     session = _session.get()
     if session is None:
         return _get_or_create(builder)
+    call = query_calls.current()
     for key, value in jvm.options(builder).items():
-        if session.conf.isModifiable(key):
-            query_calls.note_conf(key, value)
+        if call is not None and session.conf.isModifiable(key) and session.conf.get(key, None) != str(value):
+            call.make()
     jvm.apply_options(session, builder)
     return session
 

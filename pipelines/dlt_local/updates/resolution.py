@@ -12,7 +12,6 @@ from dlt_local.auto_loader.loader import AutoLoader
 from dlt_local.auto_loader.session import AutoLoaderSession
 from dlt_local.declarations import source_files
 from dlt_local.declarations.empty_pipeline import nothing_declared
-from dlt_local.declarations.query_functions import QueryRules
 from dlt_local.declarations.registry import Registry
 from dlt_local.delta import tables
 from dlt_local.delta.storage import StorageFileDamaged, read_json_if_intact
@@ -26,7 +25,6 @@ from dlt_local.names import TableName
 from dlt_local.spark.catalog import Catalog
 from dlt_local.spark.external_tables import ExternalTables
 from dlt_local.spark.isolation import active, isolated_session, reconfigure, restore_settings
-from dlt_local.spark.query_calls import QueryCalls
 from dlt_local.spark.session import create_session
 from dlt_local.spark.temporary import temporary_folder
 from dlt_local.updates import stored_tables
@@ -91,7 +89,6 @@ def resolved(
         catalog = Catalog(session, pipeline.schema, folder, external)
         settings = dict(session.conf.getAll)
         names = session.resolve_name = TableNames(registry, catalog)
-        calls = session.query_calls = QueryCalls(session, QueryRules(registry))
         try:
             with active(session):
                 load_errors = _load(pipeline, registry)
@@ -100,10 +97,9 @@ def resolved(
                 pipeline.progress.planning(pipeline.name, datasets)
                 with registry.with_modules():
                     graph = _resolve(pipeline, registry, catalog, selection, load_errors)
-                calls.is_resolving = False
             yield ResolvedPipeline(graph, registry, catalog)
         finally:
-            session.resolve_name = session.auto_loader = session.query_calls = None
+            session.resolve_name = session.auto_loader = None
             catalog.clear()
             restore_settings(session, settings)
 

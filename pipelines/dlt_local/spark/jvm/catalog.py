@@ -1,7 +1,6 @@
 """Spark's catalog of a session, where its public interface cannot do it, or takes longer."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,46 +82,16 @@ def name_session_catalog(session: SparkSession, name: str) -> None:
 
 
 def name_frame(frame: DataFrame, name: str, *, is_global: bool = False) -> None:
-    """Make a frame a temporary view, where a view that a query function makes by pyspark's method has an end."""
+    """Make a frame a temporary view of its session; in a query function, pyspark's method does so in a copy of it."""
     if is_global:
         frame._jdf.createOrReplaceGlobalTempView(name)
     else:
         frame._jdf.createOrReplaceTempView(name)
 
 
-def restoring_view(is_global: bool) -> Callable[[SparkSession, str], Callable[[], None]]:
-    """Given a session and a name, what gives the name the temporary view back that it has now, or takes it away."""
-
-    def restoring(session: SparkSession, name: str) -> Callable[[], None]:
-        catalog = session._jsparkSession.sessionState().catalog()
-        before = catalog.getRawGlobalTempView(name) if is_global else catalog.getRawTempView(name)
-
-        def restore() -> None:
-            if before.isEmpty():
-                catalog.dropGlobalTempView(name) if is_global else catalog.dropTempView(name)
-            elif is_global:
-                catalog.createGlobalTempView(name, before.get(), True)
-            else:
-                catalog.createTempView(name, before.get(), True)
-
-        return restore
-
-    return restoring
-
-
-def restoring_function(session: SparkSession, name: str) -> Callable[[], None]:
-    """What gives the name the temporary function back that it has now, or takes it away."""
-    registry = session._jsparkSession.sessionState().functionRegistry()
-    schema, catalog = some(session, "session"), some(session, "system")
-    identifier = java_class(session, f"{_CATALYST}.FunctionIdentifier")(name.lower(), schema, catalog)
-    before = registry.lookupFunctionEntry(identifier)
-
-    def restore() -> None:
-        registry.dropFunction(identifier)
-        if before.isDefined():
-            registry.registerFunction(identifier, before.get()._1(), before.get()._2())
-
-    return restore
+def drop_name(session: SparkSession, name: str) -> None:
+    """Drop a temporary view."""
+    session._jsparkSession.catalog().dropTempView(name)
 
 
 def _external_catalog(session: SparkSession) -> Any:

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.catalog import Catalog
 from pyspark.sql.conf import RuntimeConfig
 
 from dlt_local.spark.jvm.gateway import java_class, static
@@ -31,8 +34,103 @@ def new_session(base: SparkSession, options: Mapping[str, str], kind: type[S]) -
     return kind(base.sparkContext, java_session)
 
 
+class CopiedSession(SparkSession):
+    """A session in whose place a block of a thread can use a copy of it; source files have one `spark` for all."""
+
+    def __init__(self, context: SparkContext, java_session: Any) -> None:
+        super().__init__(context, java_session)
+        self._conf = Conf(self)
+
+    @property
+    def _jsparkSession(self) -> Any:
+        copy = _copy.get()
+        return self._java if copy is None or copy.java is None or copy.session is not self else copy.java
+
+    @_jsparkSession.setter
+    def _jsparkSession(self, java_session: Any) -> None:
+        self._java = java_session
+
+    @property
+    def conf(self) -> RuntimeConfig:
+        """The conf of the session, or of its copy."""
+        return self._conf
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of the session, or of its copy."""
+        return super().catalog if self._jsparkSession is self._java else Catalog(self)
+
+
+class Copy:
+    """What a block uses in a session's place: the session itself, until it needs a copy."""
+
+    def __init__(self, session: CopiedSession) -> None:
+        self.session = session
+        self.java: Any = None
+
+    def make(self) -> None:
+        """Use a copy from now on, with the catalog, the conf, the temporary views and functions of the session."""
+        if self.java is None:
+            self.java = self.session._java.cloneSession()
+
+    def moved(self, frame: DataFrame) -> DataFrame:
+        """The same query in the copy, with whose names and conf it goes on."""
+        return DataFrame(_moved(frame, self.java), self.session)
+
+    def result(self, frame: DataFrame) -> DataFrame:
+        """The same query, which no longer needs the copy, in a session with its conf."""
+        if self.java is None:
+            return frame
+        conf = Conf.of(self.java.conf()).getAll
+        if conf == Conf.of(self.session._java.conf()).getAll:
+            return DataFrame(_moved(frame, self.session._java), self.session)
+        # Spark keeps a listener for each session that has run a stream, so sessions of the same conf are one.
+        copy = SparkSession(self.session.sparkContext, self.java)
+        session = self.session.__dict__.setdefault("_by_conf", {}).setdefault(frozenset(conf.items()), copy)
+        return DataFrame(_moved(frame, session._jsparkSession), session)
+
+
+_copy: ContextVar[Copy | None] = ContextVar("copy", default=None)
+
+
+@contextmanager
+def copied_on_demand(copy: Copy | None) -> Iterator[None]:
+    """Let this thread use a copy of a session in a block, once it is made; with None, no copy whatever is around it."""
+    token = _copy.set(copy)
+    try:
+        yield
+    finally:
+        _copy.reset(token)
+
+
+def current_copy() -> Copy | None:
+    """What `copied_on_demand` has for this thread."""
+    return _copy.get()
+
+
 class Conf(RuntimeConfig):
     """A session's conf that is listed in two calls of Java, where pyspark makes two for each of its entries."""
+
+    def __init__(self, session: CopiedSession) -> None:
+        super().__init__(session._java.conf())
+        self._session: CopiedSession | None = session
+
+    @classmethod
+    def of(cls, java_conf: Any) -> "Conf":
+        """The conf that Java has, of no session in particular."""
+        conf = cls.__new__(cls)
+        RuntimeConfig.__init__(conf, java_conf)
+        conf._session = None
+        return conf
+
+    @property
+    def _jconf(self) -> Any:
+        is_copied = self._session is not None and self._session._jsparkSession is not self._session._java
+        return self._session._jsparkSession.conf() if is_copied and self._session is not None else self._java
+
+    @_jconf.setter
+    def _jconf(self, java_conf: Any) -> None:
+        self._java = java_conf
 
     @property
     def getAll(self) -> dict[str, str]:
@@ -43,11 +141,17 @@ class Conf(RuntimeConfig):
             return super().getAll
         return {key: value for key, value in listed}
 
+    def set(self, key: str, value: str | int | bool) -> None:
+        """Set it in the session; in the middle of a copied block in the copy."""
+        if (copy := _copy.get()) is not None:
+            copy.make()
+        super().set(key, value)
 
-def use_conf(session: SparkSession, kind: type[Conf]) -> None:
-    """Let a session's ``conf`` be of this class."""
-    # It is a cached property.
-    vars(session)["conf"] = kind(session._jsparkSession.conf())
+    def unset(self, key: str) -> None:
+        """Unset it likewise."""
+        if (copy := _copy.get()) is not None:
+            copy.make()
+        super().unset(key)
 
 
 def options(builder: SparkSession.Builder) -> Mapping[str, str]:
@@ -71,8 +175,18 @@ def in_cloned_session(frame: DataFrame) -> DataFrame:
     """The same query in a copy of its session, which shares the catalog but not the conf."""
     session = frame.sparkSession
     java_session = session._jsparkSession.cloneSession()
-    dataset = static(session, "org.apache.spark.sql.classic.Dataset.ofRows")(java_session, analyzed_plan(frame))
-    return DataFrame(dataset, SparkSession(session.sparkContext, java_session))
+    return DataFrame(_moved(frame, java_session), SparkSession(session.sparkContext, java_session))
+
+
+def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same query in another session; itself if that is its own."""
+    return frame if frame.sparkSession is session else DataFrame(_moved(frame, session._jsparkSession), session)
+
+
+def _moved(frame: DataFrame, java_session: Any) -> Any:
+    """Java's object of the same query in another session."""
+    of_rows = static(frame.sparkSession, "org.apache.spark.sql.classic.Dataset.ofRows")
+    return of_rows(java_session, analyzed_plan(frame))
 
 
 def end_java(session: SparkSession) -> None:
