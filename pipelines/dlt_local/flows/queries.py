@@ -13,6 +13,7 @@ from dlt_local.errors import FlowError
 from dlt_local.flows import expectations, file_log
 from dlt_local.flows.context import FlowRun
 from dlt_local.spark import jvm, query_calls
+from dlt_local.spark.catalog import PLACEHOLDER
 from dlt_local.spark.temporary import is_temporary
 
 
@@ -53,7 +54,7 @@ def checked(frame: DataFrame, flow: Flow) -> DataFrame:
     Raises:
         FlowError: it is of an earlier call, which planned the update: its tables have no rows.
     """
-    for name, location in jvm.named_tables(frame):
+    for name, location in jvm.named_tables(frame, PLACEHOLDER):
         if is_temporary(Path(unquote(urlsplit(location).path))):
             message = (
                 f"`{flow.name}` reads {name} as it was while the update was planned, without rows:\n"

@@ -15,6 +15,8 @@ from dlt_local.spark.external_tables import ExternalTable, ExternalTables
 from dlt_local.spark.jvm import ExternalFolder
 from dlt_local.spark.pipeline_session import PipelineSession
 
+PLACEHOLDER = "parquet"
+"""The format of the empty tables over which queries are planned."""
 LIVE = "live"
 """`LIVE.orders` is the legacy name of this pipeline's dataset `orders`."""
 
@@ -59,7 +61,7 @@ class Catalog:
             self._create_placeholder(each, _types_only(schema))
 
     def _create_placeholder(self, name: TableName, schema: StructType) -> None:
-        folder = ExternalFolder(self.scratch, "parquet", schema)
+        folder = ExternalFolder(self.scratch, PLACEHOLDER, schema)
         jvm.register(self.session, name.schema, name.table, folder)
         self._note(name)
 

@@ -79,16 +79,26 @@ def streamed_table(frame: DataFrame) -> StreamedTable | None:
     return StreamedTable(path, schema, relations[0].output())
 
 
-def named_tables(frame: DataFrame) -> Iterator[tuple[str, str]]:
-    """The tables that a query reads by a name in Spark's catalog: `schema.table`, and the URI of its folder."""
-    for leaf in leaves(analyzed_plan(frame)):
+def named_tables(frame: DataFrame, format: str) -> Iterator[tuple[str, str]]:
+    """The tables of a file format that a query reads by a name of Spark's catalog.
+
+    Yields `schema.table`, and the URI of its folder.
+    """
+    plan = analyzed_plan(frame)
+    # Each call of Java counts, and most queries have no such table: the text of a relation has its format, that of a
+    # stream of files its source.
+    text = str(plan.collectLeaves().mkString())
+    if format not in text and "FileSource" not in text and not plan.subqueriesAll().size():
+        return
+    for leaf in leaves(plan):
         kind = leaf.nodeName()
         if kind not in ("LogicalRelation", "StreamingRelation"):
             continue
         found = (leaf if kind == "LogicalRelation" else leaf.dataSource()).catalogTable()
-        if found.isDefined() and (location := found.get().storage().locationUri()).isDefined():
-            name = found.get().identifier()
-            yield f"{name.database().get()}.{name.table()}", str(location.get().toString())
+        if found.isEmpty() or not found.get().provider().contains(format):
+            continue
+        name, location = found.get().identifier(), found.get().storage().locationUri()
+        yield f"{name.database().get()}.{name.table()}", str(location.get().toString())
 
 
 def required_texts(frame: DataFrame) -> list[tuple[str, str]]:
