@@ -8,22 +8,53 @@ from tests.support.small_pipeline import ROWS, SmallPipeline
 
 from dlt_local import UpdateFailed
 
-# If they are allowed to, the nth calls of both functions meet between making `tmp` and using it.
-MEETING = """
+ZONE = "spark.sql.session.timeZone"
+CHANGES = {
+    "view": ("spark.range(number, number + 1).createOrReplaceTempView('tmp')", "SELECT * FROM tmp"),
+    "global_view": (
+        "spark.range(number, number + 1).createOrReplaceGlobalTempView('tmp')",
+        "SELECT * FROM global_temp.tmp",
+    ),
+    "sql_view": (
+        "spark.sql(f'/* of one call */ CREATE OR REPLACE TEMP VIEW `tmp` AS SELECT {number} AS id')",
+        "SELECT * FROM tmp",
+    ),
+    "sql_function": (
+        "spark.sql(f'CREATE OR REPLACE TEMPORARY FUNCTION tmp() RETURNS INT RETURN {number}')",
+        "SELECT tmp() AS id",
+    ),
+    "python_function": ("spark.udf.register('tmp', lambda: str(number))", "SELECT CAST(tmp() AS INT) AS id"),
+    "table_function": (
+        "spark.udtf.register('tmp', udtf(one_row_of(number), returnType='id INT'))",
+        "SELECT * FROM tmp()",
+    ),
+    "variable": ("spark.sql(f'DECLARE OR REPLACE VARIABLE tmp INT DEFAULT {number}')", "SELECT tmp AS id"),
+    "conf": ("spark.conf.set(zone, zones[number])", "{hour}"),
+    "sql_conf": ("spark.sql(f'SET {zone} = {zones[number]}')", "{hour}"),
+    "builder": ("SparkSession.builder.config(zone, zones[number]).getOrCreate()", "{hour}"),
+    "declared": ("pass", "{hour}"),
+    "declared_and_set": ("spark.conf.set(zone, zones[number])", "{hour}"),
+}
+"""How two query functions change their session, and the query of both."""
+HOUR = "SELECT CAST(SUBSTR(CAST(TIMESTAMP '2026-01-01 00:00:00Z' AS STRING), 12, 2) AS INT) AS id"
+# The nth calls of both functions of a pair meet between the change and the query.
+MEETING = f"""
     import threading
     from collections import Counter, defaultdict
-    from pyspark import pipelines as dp
+    import dlt
     from pyspark.sql import SparkSession
     from pyspark.sql.functions import udtf
 
     spark = SparkSession.getActiveSession()
+    zone = "{ZONE}"
+    zones = {{0: "UTC", 1: "Etc/GMT-1", 2: "Etc/GMT-2"}}
     meetings = defaultdict(lambda: threading.Barrier(2))
     calls = Counter()
 
-    def meet(who):
-        calls[who] += 1
+    def meet(kind, number):
+        calls[kind, number] += 1
         try:
-            meetings[calls[who]].wait(0.5)
+            meetings[kind, calls[kind, number]].wait(0.3)
         except threading.BrokenBarrierError:
             pass
 
@@ -34,43 +65,39 @@ MEETING = """
 
         return OneRow
 
-    def declare(number):
-        @dp.materialized_view(name=f"of_{{number}}")
+    def declare(kind, number, change, query, conf):
+        @dlt.table(name=f"{{kind}}_{{number}}", spark_conf=conf)
         def rows():
-            {make}
-            meet(number)
-            return spark.sql("{use}")
+            change(number)
+            meet(kind, number)
+            return spark.sql(query)
+"""
+PAIR = """
+    def change_{kind}(number):
+        {change}
 
-    declare(1)
-    declare(2)
+    for number in {numbers}:
+        declare("{kind}", number, change_{kind}, "{query}", {conf})
 """
 
 
-@pytest.mark.parametrize(
-    ("make", "use"),
-    [
-        ("spark.range(number, number + 1).createOrReplaceTempView('tmp')", "SELECT * FROM tmp"),
-        ("spark.range(number, number + 1).createOrReplaceGlobalTempView('tmp')", "SELECT * FROM global_temp.tmp"),
-        (
-            "spark.sql(f'/* of one call */ CREATE OR REPLACE TEMP VIEW `tmp` AS SELECT {number} AS id')",
-            "SELECT * FROM tmp",
-        ),
-        (
-            "spark.sql(f'CREATE OR REPLACE TEMPORARY FUNCTION tmp() RETURNS INT RETURN {number}')",
-            "SELECT tmp() AS id",
-        ),
-        ("spark.udf.register('tmp', lambda: str(number))", "SELECT CAST(tmp() AS INT) AS id"),
-        ("spark.udtf.register('tmp', udtf(one_row_of(number), returnType='id INT'))", "SELECT * FROM tmp()"),
-        ("spark.sql(f'DECLARE OR REPLACE VARIABLE tmp INT DEFAULT {number}')", "SELECT tmp AS id"),
-    ],
-    ids=["view", "global view", "SQL view", "SQL function", "Python function", "table function", "variable"],
-)
-def test_two_query_functions_that_use_one_name_at_the_same_time_do_not_mix(
-    make: str, use: str, spark: SparkSession, tmp_path: Path
+def test_two_query_functions_that_change_the_session_at_the_same_time_do_not_mix(
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    small = SmallPipeline(tmp_path, spark, MEETING.format(make=make, use=use))
+    source = MEETING
+    for kind, (change, query) in CHANGES.items():
+        conf = "{zone: zones[number if kind == 'declared' else 3 - number]}" if kind.startswith("declared") else "{}"
+        conf = conf.replace("kind", repr(kind))
+        source += PAIR.format(kind=kind, numbers=(1, 2), change=change, query=query.format(hour=HOUR), conf=conf)
+    # Beside one that has nothing of its own.
+    source += PAIR.format(
+        kind="none", numbers=(0, 1), change="number and spark.conf.set(zone, zones[1])", query=HOUR, conf="{}"
+    )
+    small = SmallPipeline(tmp_path, spark, source)
     small.pipeline.run()
-    assert [small.table(f"of_{number}")[0]["id"] for number in (1, 2)] == [1, 2]
+    found = {kind: [small.table(f"{kind}_{number}")[0]["id"] for number in (1, 2)] for kind in CHANGES}
+    assert found == {kind: [1, 2] for kind in CHANGES}
+    assert [small.table(f"none_{number}")[0]["id"] for number in (0, 1)] == [0, 1]
 
 
 def test_views_and_functions_of_a_call_end_with_it(spark: SparkSession, tmp_path: Path) -> None:
@@ -120,6 +147,38 @@ def test_a_view_of_another_call_is_not_found(spark: SparkSession, tmp_path: Path
         """
     with pytest.raises(UpdateFailed, match=r"(?s)DATASET_NOT_FOUND.*`default.b_reads` reads tmp.*@dp.temporary_view"):
         SmallPipeline(tmp_path, spark, source).pipeline.run()
+
+
+def test_a_view_in_sql_reads_datasets_views_and_tables_outside_of_the_pipeline(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source = """
+        from pyspark import pipelines as dp
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+
+        @dp.materialized_view
+        def a_reads():
+            joined = "other JOIN viewed USING (id) JOIN main.shop.people USING (id)"
+            spark.sql(f"CREATE TEMP VIEW tmp AS SELECT * FROM {joined}")
+            return spark.sql("SELECT * FROM tmp")
+
+        @dp.temporary_view
+        def viewed():
+            return spark.sql("SELECT 1 AS id, 'of the view' AS name")
+
+        @dp.materialized_view
+        def other():
+            return spark.sql("SELECT 1 AS id, 'of the table' AS other")
+        """
+    small = SmallPipeline(tmp_path, spark, source)
+    people = small.pipeline.storage.root / "external/main/shop/people"
+    spark.sql("SELECT 1 AS id, 'Ada' AS person").write.format("delta").save(str(people))
+    for _ in range(2):
+        small.pipeline.run()
+        row = {"id": 1, "other": "of the table", "name": "of the view", "person": "Ada"}
+        assert small.table("a_reads") == [row]
 
 
 def test_a_dataset_that_is_resolved_in_the_middle_of_a_call_does_not_change_its_views(
@@ -201,58 +260,6 @@ def test_a_view_may_have_the_name_of_a_dataset(spark: SparkSession, tmp_path: Pa
 
 
 TIME = "SELECT CAST(TIMESTAMP '2026-01-01 00:00:00Z' AS STRING) AS at"
-ZONE = "spark.sql.session.timeZone"
-CONF = f"""
-    import threading
-    from collections import Counter, defaultdict
-    import dlt
-    from pyspark.sql import SparkSession
-
-    spark = SparkSession.getActiveSession()
-    meetings = defaultdict(lambda: threading.Barrier(2))
-    calls = Counter()
-
-    def meet(who):
-        calls[who] += 1
-        try:
-            meetings[calls[who]].wait(0.5)
-        except threading.BrokenBarrierError:
-            pass
-
-    @dlt.table
-    def plain():
-        meet("plain")
-        meet("plain")
-        return spark.sql("{TIME}")
-
-    @dlt.table{{decorated}}
-    def other():
-        meet("other")
-        {{function}}
-        meet("other")
-        return spark.sql("{TIME}")
-"""
-
-
-@pytest.mark.parametrize(
-    ("decorated", "function"),
-    [
-        (f"(spark_conf={{'{ZONE}': 'Asia/Tokyo'}})", "pass"),
-        ("", f"spark.conf.set('{ZONE}', 'Asia/Tokyo')"),
-        ("", f"spark.sql('SET {ZONE} = Asia/Tokyo')"),
-        ("", f"SparkSession.builder.config('{ZONE}', 'Asia/Tokyo').getOrCreate()"),
-        (f"(spark_conf={{'{ZONE}': 'Europe/Berlin'}})", f"spark.conf.set('{ZONE}', 'Asia/Tokyo')"),
-    ],
-    ids=["decorator", "conf", "SQL", "builder", "both"],
-)
-def test_conf_of_one_query_is_not_that_of_another(
-    decorated: str, function: str, spark: SparkSession, tmp_path: Path
-) -> None:
-    source = CONF.replace("{decorated}", decorated).replace("{function}", function)
-    small = SmallPipeline(tmp_path, spark, source)
-    small.pipeline.run()
-    assert small.table("plain") == [{"at": "2026-01-01 00:00:00"}]
-    assert small.table("other") == [{"at": "2026-01-01 09:00:00"}]
 
 
 def test_declared_conf_is_that_of_views_streams_and_flows_that_run_once_and_while_planning(

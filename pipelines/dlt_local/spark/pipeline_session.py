@@ -26,7 +26,9 @@ _NAME = re.compile(
     rf"""'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" | --[^\n]* | /\*.*?\*/ | (?P<name>{_PART}(?:\.{_PART})+)""",
     re.VERBOSE | re.DOTALL,
 )
-_READS_NOTHING = re.compile(r"\s*(CREATE|DROP|ALTER|DESCRIBE|SHOW|SET|USE|OPTIMIZE|VACUUM|COMMENT)\b", re.IGNORECASE)
+_READS_NOTHING = re.compile(
+    r"\s*(CREATE(?!.*\bVIEW\b)|DROP|ALTER|DESCRIBE|SHOW|SET|USE|OPTIMIZE|VACUUM|COMMENT)\b", re.IGNORECASE | re.DOTALL
+)
 _CTE = re.compile(r"\bCTE \[(.*?)\]")
 _RELATION = re.compile(r"UnresolvedRelation \[(.*?)\], \[")
 

@@ -40,6 +40,8 @@ class CopiedSession(SparkSession):
     def __init__(self, context: SparkContext, java_session: Any) -> None:
         super().__init__(context, java_session)
         self._conf = Conf(self)
+        self._by_conf: dict[frozenset[tuple[str, str]], SparkSession] = {}
+        """For queries with conf of their own."""
 
     @property
     def _jsparkSession(self) -> Any:
@@ -81,12 +83,12 @@ class Copy:
         """The same query, which no longer needs the copy, in a session with its conf."""
         if self.java is None:
             return frame
-        conf = Conf.of(self.java.conf()).getAll
-        if conf == Conf.of(self.session._java.conf()).getAll:
+        conf = _settings(self.java.conf())
+        if conf == _settings(self.session._java.conf()):
             return DataFrame(_moved(frame, self.session._java), self.session)
         # Spark keeps a listener for each session that has run a stream, so sessions of the same conf are one.
         copy = SparkSession(self.session.sparkContext, self.java)
-        session = self.session.__dict__.setdefault("_by_conf", {}).setdefault(frozenset(conf.items()), copy)
+        session = self.session._by_conf.setdefault(frozenset(conf.items()), copy)
         return DataFrame(_moved(frame, session._jsparkSession), session)
 
 
@@ -109,49 +111,46 @@ def current_copy() -> Copy | None:
 
 
 class Conf(RuntimeConfig):
-    """A session's conf that is listed in two calls of Java, where pyspark makes two for each of its entries."""
+    """The conf of a session, or of the copy that this thread uses in its place."""
 
     def __init__(self, session: CopiedSession) -> None:
         super().__init__(session._java.conf())
-        self._session: CopiedSession | None = session
-
-    @classmethod
-    def of(cls, java_conf: Any) -> "Conf":
-        """The conf that Java has, of no session in particular."""
-        conf = cls.__new__(cls)
-        RuntimeConfig.__init__(conf, java_conf)
-        conf._session = None
-        return conf
+        self._session = session
 
     @property
     def _jconf(self) -> Any:
-        is_copied = self._session is not None and self._session._jsparkSession is not self._session._java
-        return self._session._jsparkSession.conf() if is_copied and self._session is not None else self._java
+        java_session = self._session._jsparkSession
+        return self._of_session if java_session is self._session._java else java_session.conf()
 
     @_jconf.setter
     def _jconf(self, java_conf: Any) -> None:
-        self._java = java_conf
+        self._of_session = java_conf
 
     @property
     def getAll(self) -> dict[str, str]:
         """All settings."""
-        entries = self._jconf.getAll()
-        listed = [entry.split(_ARROW, 1) for entry in str(entries.mkString(_BETWEEN)).split(_BETWEEN)]
-        if len(listed) != entries.size() or any(len(each) != 2 for each in listed):
-            return super().getAll
-        return {key: value for key, value in listed}
+        return _settings(self._jconf)
 
     def set(self, key: str, value: str | int | bool) -> None:
-        """Set it in the session; in the middle of a copied block in the copy."""
+        """Set it; a block that may use a copy does from then on."""
         if (copy := _copy.get()) is not None:
             copy.make()
         super().set(key, value)
 
     def unset(self, key: str) -> None:
-        """Unset it likewise."""
+        """Unset it, likewise."""
         if (copy := _copy.get()) is not None:
             copy.make()
         super().unset(key)
+
+
+def _settings(java_conf: Any) -> dict[str, str]:
+    """All settings in two calls of Java; pyspark makes two for each of them."""
+    entries = java_conf.getAll()
+    listed = [entry.split(_ARROW, 1) for entry in str(entries.mkString(_BETWEEN)).split(_BETWEEN)]
+    if len(listed) != entries.size() or any(len(each) != 2 for each in listed):
+        return RuntimeConfig(java_conf).getAll
+    return {key: value for key, value in listed}
 
 
 def options(builder: SparkSession.Builder) -> Mapping[str, str]:
