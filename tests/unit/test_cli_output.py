@@ -74,6 +74,13 @@ def test_the_json_of_an_update_has_what_each_dataset_did() -> None:
     assert (document["update_id"], document["state"], len(document["errors"])) == ("u", "FAILED", 1)
 
 
+def test_an_update_names_the_dataset_that_was_meant() -> None:
+    update = Update("u", "COMPLETED", (DatasetUpdate("bronze.orders", "streaming table", "IDLE"),), NODES)
+    assert update["bronze.orders"].state == "IDLE"
+    with pytest.raises(KeyError, match=r"no dataset bronze\.ordrs \(did you mean `bronze\.orders`\?\)"):
+        update["bronze.ordrs"]
+
+
 def test_steps_are_lines_and_without_them_only_ends_are() -> None:
     def printed(steps: bool) -> list[str]:
         stream = io.StringIO()

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from dlt_local.auto_cdc.metrics import CdcMetrics
-from dlt_local.errors import LocalPipelineError
+from dlt_local.errors import LocalPipelineError, did_you_mean
 from dlt_local.graph.graph import Graph
 
 
@@ -102,8 +103,14 @@ class Update:
         """One error per failed dataset."""
         return tuple(d.error for d in self.datasets if d.error is not None)
 
+    @cached_property
+    def _by_name(self) -> Mapping[str, DatasetUpdate]:
+        return {each.name: each for each in self.datasets}
+
     def __getitem__(self, name: str) -> DatasetUpdate:
-        return next(d for d in self.datasets if d.name == name)
+        if name not in self._by_name:
+            raise KeyError(f"the update has no dataset {name}{did_you_mean(name, self._by_name)}")
+        return self._by_name[name]
 
     def followed_by(self, later: "Update") -> "Update":
         """Two rounds of a continuous update as one; the later may have left datasets out."""

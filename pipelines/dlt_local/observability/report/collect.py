@@ -21,7 +21,10 @@ def dataset_runs(update: Update, redact: Callable[[str], str]) -> tuple[DatasetR
 
 def counted(datasets: Sequence[DatasetRun], tallies: Sequence[Tally]) -> tuple[DatasetRun, ...]:
     """The results of datasets, with what became of their new rows."""
-    return tuple(_counted(each, [tally for tally in tallies if tally.dataset == each.name]) for each in datasets)
+    by_dataset: dict[str, list[Tally]] = {}
+    for tally in tallies:
+        by_dataset.setdefault(tally.dataset, []).append(tally)
+    return tuple(_counted(each, by_dataset.get(each.name, ())) for each in datasets)
 
 
 def _counted(dataset: DatasetRun, tallies: Sequence[Tally]) -> DatasetRun:
