@@ -304,6 +304,31 @@ def test_declared_conf_is_that_of_views_streams_and_flows_that_run_once_and_whil
     assert small.pipeline.spark.conf.get(ZONE) == "UTC"
 
 
+def test_queries_with_conf_of_their_own_have_the_functions_of_their_update(spark: SparkSession, tmp_path: Path) -> None:
+    """Also in their expectations; and the sessions that they run in do not pile up."""
+    source = f"""
+        import dlt
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.getActiveSession()
+        spark.udf.register("is_wanted", lambda number: number % 2 == REST, "boolean")
+
+        @dlt.table(spark_conf={{"{ZONE}": "Asia/Tokyo"}})
+        @dlt.expect_or_drop("wanted", "is_wanted(id)")
+        def wanted():
+            return {ROWS}
+        """
+    small = SmallPipeline(tmp_path, spark, source.replace("REST", "0"))
+    listeners = []
+    for first in (1, 3, 5):
+        small.drop({"id": first, "name": "a"}, {"id": first + 1, "name": "a"})
+        small.pipeline.run()
+        listeners.append(spark.sparkContext._jsc.sc().listenerBus().listeners().size())
+        small.write(source.replace("REST", "1"))
+    assert [row["id"] for row in small.table("wanted")] == [2, 3, 5]
+    assert listeners[1] == listeners[2]
+
+
 KEEPING = f"""
     import functools
     import dlt

@@ -100,6 +100,7 @@ def resolved(
             yield ResolvedPipeline(graph, registry, catalog)
         finally:
             session.resolve_name = session.auto_loader = None
+            session.forget_copies()
             catalog.clear()
             restore_settings(session, settings)
 

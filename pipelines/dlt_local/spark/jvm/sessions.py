@@ -62,6 +62,20 @@ class CopiedSession(SparkSession):
         """The catalog of the session, or of its copy."""
         return super().catalog if self._jsparkSession is self._java else Catalog(self)
 
+    def forget_copies(self) -> None:
+        """Let later queries have none of the sessions that queries with conf of their own have run in.
+
+        They have the functions of their time.
+        """
+        bus = self.sparkContext._jsc.sc().listenerBus()
+        for session in self._by_conf.values():
+            manager = session._jsparkSession.sessionState().streamingQueryManager()
+            # Otherwise Spark keeps the listener of its streams for good. There is no public way.
+            field = manager.getClass().getDeclaredField("listenerBus")
+            field.setAccessible(True)
+            bus.removeListener(field.get(manager))
+        self._by_conf.clear()
+
 
 class Copy:
     """What a block uses in a session's place: the session itself, until it needs a copy."""
@@ -86,7 +100,7 @@ class Copy:
         conf = _settings(self.java.conf())
         if conf == _settings(self.session._java.conf()):
             return DataFrame(_moved(frame, self.session._java), self.session)
-        # Spark keeps a listener for each session that has run a stream, so sessions of the same conf are one.
+        # Each session that has run a stream listens to all events of Spark, so sessions of the same conf are one.
         copy = SparkSession(self.session.sparkContext, self.java)
         session = self.session._by_conf.setdefault(frozenset(conf.items()), copy)
         return DataFrame(_moved(frame, session._jsparkSession), session)
