@@ -125,3 +125,28 @@ def test_a_lost_checkpoint_is_an_error_that_names_the_rebuild(spark: SparkSessio
     with pytest.raises(UpdateFailed, match=r"CHECKPOINT_MISSING(.|\n)*--rebuild default\.raw"):
         small.pipeline.run()
     assert len(small.table("raw")) == 1
+
+
+def test_a_table_and_a_view_get_columns_of_a_type_that_delta_asks_a_feature_for(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    source = f"""
+        import dlt
+
+        @dlt.table
+        def raw():
+            return {ROWS}.selectExpr("*", "NEW AS new")
+
+        @dlt.table
+        def copied():
+            return spark.read.table("raw").selectExpr("id", "new")
+        """
+    small = SmallPipeline(tmp_path, spark, source.replace("NEW AS new", "1 AS new"))
+    small.drop(A)
+    small.pipeline.run()
+    for name, expression in ("times", "array(TIMESTAMP_NTZ'2026-01-01 12:00:00')"), ("variant", "parse_json('[1]')"):
+        small.write(source.replace("NEW AS new", f"{expression} AS {name}").replace('"new"', f'"{name}"'))
+        small.drop(B)
+        small.pipeline.run()
+        new = [str(row[name]) for row in small.table("copied") if row[name] is not None]
+        assert new in (["[datetime.datetime(2026, 1, 1, 12, 0)]"], ["[1]"])

@@ -60,10 +60,15 @@ def materialize(session: SparkSession, table: Table, schema: StructType, path: P
 
 def _support_types(session: SparkSession, stored: StructType, schema: StructType, path: Path) -> None:
     """Turn on the table features that new columns and wider types need; Delta does so only when it creates a table."""
-    needed = {_TIMESTAMP_NTZ: "supported"} if _has_timestamp_ntz(schema) else {}
-    needed |= {TYPE_WIDENING: "true"} if widens(schema, stored) else {}
-    if needed:
-        _set_properties(session, needed, path)
+    support_new_types(session, stored, schema, path)
+    if widens(schema, stored):
+        turn_on(session, path, TYPE_WIDENING)
+
+
+def support_new_types(session: SparkSession, stored: StructType, schema: StructType, path: Path) -> None:
+    """Let an existing table have columns of types that need a table feature: before its schema is replaced."""
+    if _has_timestamp_ntz(schema) and not _has_timestamp_ntz(stored):
+        _set_properties(session, {_TIMESTAMP_NTZ: "supported"}, path)
 
 
 def _set_properties(session: SparkSession, properties: Mapping[str, str], path: Path) -> None:

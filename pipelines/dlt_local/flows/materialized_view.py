@@ -41,5 +41,7 @@ def _recompute(run: FlowRun, table: Table, frame: DataFrame) -> FlowMetrics:
         if not plain_files.replace(rows.frame, path):
             tables.replacing(rows.frame, table).save(str(path))
     else:
+        if stored is not None:
+            tables.support_new_types(run.update.session, stored, rows.frame.schema, path)
         tables.reshaping(rows.frame, table, run.node.schema).save(str(path))
     return FlowMetrics(num_output_rows=latest_commit_rows(path), batches=1) + rows.metrics()
