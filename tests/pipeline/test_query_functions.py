@@ -45,7 +45,6 @@ MEETING = f"""
     from pyspark.sql import SparkSession
     from pyspark.sql.functions import udtf
 
-    spark = SparkSession.getActiveSession()
     zone = "{ZONE}"
     zones = {{0: "UTC", 1: "Etc/GMT-1", 2: "Etc/GMT-2"}}
     meetings = defaultdict(lambda: threading.Barrier(2))
@@ -104,9 +103,6 @@ def test_views_and_functions_of_a_call_end_with_it(spark: SparkSession, tmp_path
     """What the source file made before is there again, also for the next call and the next update."""
     source = """
         from pyspark import pipelines as dp
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
         spark.range(7, 8).createOrReplaceTempView("numbers")
         spark.udf.register("name", lambda: "of the file")
 
@@ -132,9 +128,6 @@ def test_a_view_of_another_call_is_not_found(spark: SparkSession, tmp_path: Path
     """When the update runs, it would have the rows of the last call, or those of planning: none."""
     source = """
         from pyspark import pipelines as dp
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
 
         @dp.materialized_view
         def a_makes():
@@ -154,9 +147,6 @@ def test_a_view_in_sql_reads_datasets_views_and_tables_outside_of_the_pipeline(
 ) -> None:
     source = """
         from pyspark import pipelines as dp
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
 
         @dp.materialized_view
         def a_reads():
@@ -186,9 +176,6 @@ def test_a_dataset_that_is_resolved_in_the_middle_of_a_call_does_not_change_its_
 ) -> None:
     source = """
         from pyspark import pipelines as dp
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
 
         @dp.materialized_view
         def a_reads():
@@ -214,9 +201,6 @@ def test_a_stream_of_a_path_in_sql_leaves_no_view_behind(spark: SparkSession, tm
         (tmp_path / f"{name}.sql").write_text(statement)
     source = """
         import dlt
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
 
         @dlt.table
         def z_views():
@@ -231,13 +215,29 @@ def test_a_stream_of_a_path_in_sql_leaves_no_view_behind(spark: SparkSession, tm
     assert small.table("z_views") == [{"names": ""}]
 
 
+def test_a_copy_knows_the_pipelines_catalog_by_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    source = """
+        from pyspark import pipelines as dp
+
+        @dp.materialized_view
+        def orders():
+            return spark.range(2)
+
+        @dp.materialized_view
+        def qualified():
+            spark.range(7, 8).selectExpr("id AS other").createOrReplaceTempView("tmp")
+            return spark.sql("SELECT * FROM prod.default.orders CROSS JOIN tmp")
+        """
+    small = SmallPipeline(tmp_path, spark, source)
+    for _ in range(2):
+        small.pipeline.run(full_refresh_all=True)
+        assert small.table("qualified") == [{"id": 0, "other": 7}, {"id": 1, "other": 7}]
+
+
 def test_a_view_may_have_the_name_of_a_dataset(spark: SparkSession, tmp_path: Path) -> None:
     """Also that of the dataset which the function is for. Other queries read the dataset."""
     source = """
         from pyspark import pipelines as dp
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
 
         @dp.temporary_view
         def raw():
@@ -267,9 +267,6 @@ def test_declared_conf_is_that_of_views_streams_and_flows_that_run_once_and_whil
 ) -> None:
     source = f"""
         import dlt
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
         conf = {{"{ZONE}": "Asia/Tokyo", "own.column": "at"}}
 
         @dlt.table
@@ -308,9 +305,6 @@ def test_queries_with_conf_of_their_own_have_the_functions_of_their_update(spark
     """Also in their expectations; and the sessions that they run in do not pile up."""
     source = f"""
         import dlt
-        from pyspark.sql import SparkSession
-
-        spark = SparkSession.getActiveSession()
         spark.udf.register("is_wanted", lambda number: number % 2 == REST, "boolean")
 
         @dlt.table(spark_conf={{"{ZONE}": "Asia/Tokyo"}})
@@ -332,10 +326,8 @@ def test_queries_with_conf_of_their_own_have_the_functions_of_their_update(spark
 KEEPING = f"""
     import functools
     import dlt
-    from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
-    spark = SparkSession.getActiveSession()
     kept = {{}}
 
     @dlt.table

@@ -91,6 +91,11 @@ class View:
     spark_conf: Mapping[str, str] = field(default_factory=dict)
     expectations: tuple[Expectation, ...] = ()
 
+    @property
+    def flow(self) -> "QueryFlow":
+        """The view's query as a flow into the view."""
+        return QueryFlow(self.name, self.name, self.location, self.query, spark_conf=self.spark_conf)
+
 
 @dataclass(frozen=True)
 class Sink:

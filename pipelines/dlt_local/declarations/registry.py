@@ -39,8 +39,6 @@ class Registry:
     """Told of each secret that a source file reads, so that no message shows it."""
     path_map: PathMap = field(default_factory=PathMap)
     """Which local folders stand for folders of Databricks' storage."""
-    views_of_calls: set[str] = field(default_factory=set)
-    """Temporary views that query functions have made, in lower case; each is gone when its function returns."""
     _with_catalog: dict[TableName, dict[str, str]] = field(default_factory=dict, repr=False)
     """Dataset -> catalog -> the name as a source file declares it."""
     _taken_for_own: dict[str, str] = field(default_factory=dict, repr=False)
@@ -147,9 +145,9 @@ class Registry:
         return tuple(self._flows_into.get(str(target).lower(), ()))
 
     def conf_of(self, flow: Flow) -> Mapping[str, str]:
-        """The conf that a flow and its target or view declare; the flow's wins."""
-        dataset = self.tables.get(flow.target) if isinstance(flow.target, TableName) else self.views.get(flow.target)
-        conf = {} if dataset is None else dict(dataset.spark_conf)
+        """The conf that a flow and its target declare; the flow's wins."""
+        table = self.tables.get(flow.target) if isinstance(flow.target, TableName) else None
+        conf = {} if table is None else dict(table.spark_conf)
         return conf | dict(flow.spark_conf) if isinstance(flow, QueryFlow) else conf
 
     def own_name(self, name: str) -> TableName | None:

@@ -31,7 +31,7 @@ class UpdateContext:
     on_notice: Callable[[str], None] = lambda _: None
     """Given what the user should know although nothing failed; the same text from several flows counts once."""
     session_lock: AbstractContextManager[object] = field(default_factory=threading.RLock, repr=False)
-    """Held while names are registered in the session: all flows share it."""
+    """Held while names are registered in the session, and while a table that other flows read too is altered."""
 
     @property
     def session(self) -> PipelineSession:

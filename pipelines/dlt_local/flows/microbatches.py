@@ -44,7 +44,7 @@ def stream(
         return handler.metrics
     callback = Callback(handler.handle)
     mode = "complete" if run.flow.is_rewritten else "append"
-    query = start(run, lambda: frame.writeStream.outputMode(mode).foreachBatch(callback))
+    query = start(run, frame.writeStream.outputMode(mode).foreachBatch(callback))
     try:
         query.awaitTermination()
     except Exception:
@@ -61,11 +61,11 @@ def _may_batch(run: FlowRun) -> bool:
     return not run.flow.is_rewritten and run.update.session.conf.get(table_batch.SETTING, "true") == "true"
 
 
-def start(run: FlowRun, writer: Callable[[], DataStreamWriter]) -> StreamingQuery:
+def start(run: FlowRun, writer: DataStreamWriter) -> StreamingQuery:
     """Start a flow's stream on its checkpoint; it ends by itself when it has read its input."""
     folder = run.checkpoint.folder
     run.checkpoint.clear_half_written_batch()
-    return writer().option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
+    return writer.option("checkpointLocation", str(folder)).trigger(availableNow=True).start()
 
 
 class Callback:

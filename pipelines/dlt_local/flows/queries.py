@@ -7,11 +7,11 @@ from urllib.parse import unquote, urlsplit
 from pyspark.sql import DataFrame
 
 from dlt_local.auto_loader.place import running_at
-from dlt_local.declarations.elements import Flow, QueryFlow
+from dlt_local.declarations.elements import Flow
 from dlt_local.declarations.registry import read_by
 from dlt_local.errors import FlowError
 from dlt_local.flows import expectations, file_log
-from dlt_local.flows.context import FlowRun
+from dlt_local.flows.context import FlowRun, UpdateContext
 from dlt_local.spark import jvm, query_calls
 from dlt_local.spark.catalog import PLACEHOLDER
 from dlt_local.spark.temporary import is_temporary
@@ -22,11 +22,8 @@ def evaluate(run: FlowRun, query: Callable[[], DataFrame]) -> DataFrame:
     register_inputs(run)
     folder = run.checkpoint.folder
     reading = running_at(run.node.name, folder, lambda: file_log.files_committed(folder))
-    registry = run.update.registry
-    call, conf = run.update.session.call(), registry.conf_of(run.flow.flow)
-    with reading, read_by(run.flow.flow.target), registry.with_modules(), query_calls.calling(call, conf):
-        frame = query()
-    return checked(call.result(frame), run.flow.flow)
+    with reading, read_by(run.flow.flow.target):
+        return _called(run.update, run.flow.flow, query)
 
 
 def register_inputs(run: FlowRun) -> None:
@@ -39,13 +36,16 @@ def register_inputs(run: FlowRun) -> None:
         for view in update.graph.views if run.flow.views else ():
             if view.name in run.flow.views and not update.catalog.has_view(view.name):
                 # Several flows may read the view, each with a checkpoint of its own.
-                flow = QueryFlow(view.name, view.name, view.location, view.query)
-                call, conf = update.session.call(), update.registry.conf_of(flow)
-                modules = update.registry.with_modules()
-                with running_at(view.name, None, tuple), modules, query_calls.calling(call, conf):
-                    query = view.query()
-                frame = expectations.enforce(checked(call.result(query), flow), view.name, view.expectations)
-                update.catalog.register_view(view.name, frame)
+                with running_at(view.name, None, tuple):
+                    rows = _called(update, view.flow, view.query)
+                update.catalog.register_view(view.name, expectations.enforce(rows, view.name, view.expectations))
+
+
+def _called(update: UpdateContext, flow: Flow, query: Callable[[], DataFrame]) -> DataFrame:
+    call = update.session.call()
+    with update.registry.with_modules(), query_calls.calling(call, update.registry.conf_of(flow)):
+        frame = query()
+    return checked(call.result(frame), flow)
 
 
 def checked(frame: DataFrame, flow: Flow) -> DataFrame:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from dlt_local.declarations.elements import BatchHandler, QueryFlow, Sink
 from dlt_local.flows import microbatches
@@ -17,15 +16,12 @@ from dlt_local.spark.session_lookup import found_in_this_thread
 
 def stream(run: FlowRun, sink: Sink, declared: QueryFlow) -> FlowMetrics:
     """Send what is new in the flow's stream; rows are counted as the stream reads them."""
-
     callback = None if sink.handler is None else Callback(_in_pipeline(sink.handler, run.update))
-
-    def writer() -> DataStreamWriter:
-        writer = evaluate(run, declared.query).writeStream
-        if callback is not None:
-            return writer.foreachBatch(callback)
-        return writer.format(sink.format).options(**_options(sink, run.update))
-
+    writer = evaluate(run, declared.query).writeStream
+    if callback is None:
+        writer = writer.format(sink.format).options(**_options(sink, run.update))
+    else:
+        writer = writer.foreachBatch(callback)
     query = microbatches.start(run, writer)
     try:
         query.awaitTermination()

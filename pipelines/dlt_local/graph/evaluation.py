@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from dlt_local.declarations.elements import Dataset, QueryFlow, Table, View
 from dlt_local.declarations.registry import read_by
@@ -52,7 +52,7 @@ def evaluated(frame: DataFrame, catalog: Catalog, *, earlier: bool = False) -> E
     plan = jvm.analyzed_plan(frame)
     text = jvm.plan_text(plan)
     found = read_plan(plan, without_numbers(text), catalog.real_name, str(catalog.scratch))
-    before = _earlier(frame, found) if earlier else None
+    before = _earlier(frame, found, catalog.session) if earlier else None
 
     def identify() -> QueryIdentity:
         if frame.isStreaming:
@@ -66,8 +66,8 @@ def evaluated(frame: DataFrame, catalog: Catalog, *, earlier: bool = False) -> E
     return EvaluatedQuery(frame, found, identify, before)
 
 
-def _earlier(frame: DataFrame, found: Plan) -> EarlierHash:
-    with overridden(frame.sparkSession, CUT):
+def _earlier(frame: DataFrame, found: Plan, active: SparkSession) -> EarlierHash:
+    with overridden(active, CUT):
         text = without_numbers(jvm.plan_text(jvm.analyzed_plan(frame)))
     is_lasting = not found.reads_outside and not _CHANGES_BY_ITSELF.search(text)
     return EarlierHash(hashlib.sha256(text.encode()).hexdigest(), is_lasting)
@@ -121,7 +121,7 @@ class Evaluator:
         conf = self._registry.conf_of(flow)
         with read_by(flow.target), calling_on_read(on_read), query_calls.calling(call, conf):
             frame = flow.query()
-        self._registry.views_of_calls |= call.views
+        self._names.views_of_calls |= call.views
         if not isinstance(frame, DataFrame):
             message = f"`{flow.name}` returns {type(frame).__name__}, not a DataFrame"
             raise DeclarationError("NOT_A_DATAFRAME", message, flow.location, "return the query's DataFrame")

@@ -112,13 +112,12 @@ class _Resolver:
         return tuple(self._flows.resolve(flow) for flow in self._context.registry.flows_into(target))
 
     def _view(self, view: View) -> Node:
-        flow = QueryFlow(view.name, view.name, view.location, view.query)
-        query = self._evaluator.evaluate(flow)
+        query = self._evaluator.evaluate(view.flow)
         check_expectations(view, query.frame)
         rules = self._rules(view, query.frame)
         self._context.catalog.register_view(view.name, query.frame)
         resolved = ResolvedFlow(
-            flow=flow,
+            flow=view.flow,
             inputs=query.plan.tables,
             views=query.plan.views,
             streaming=query.frame.isStreaming,

@@ -49,6 +49,8 @@ class TableNames:
         self._catalog = catalog
         self.is_loading = True
         """True while source files run: no dataset has rows or columns then."""
+        self.views_of_calls: set[str] = set()
+        """Temporary views that query functions have made, in lower case; each is gone when its function returns."""
 
     def __call__(self, name: tuple[str, ...]) -> str | None:
         """The name, as SQL, by which the session has a table; None if that is the same.
@@ -94,7 +96,7 @@ class TableNames:
             near = did_you_mean(name, [*full, *short])
             message = f"`{reader.name}` reads {name}, which no source file declares{near}"
         fix = "correct the name, or declare the dataset" if near else self._way_in(parts(name))
-        if name.lower() in registry.views_of_calls:
+        if name.lower() in self.views_of_calls:
             message = f"`{reader.name}` reads {name}, a temporary view that ended with the query function that made it"
             fix = "declare it with @dp.temporary_view, or make it in each function that reads it"
         return DeclarationError("DATASET_NOT_FOUND", message, reader.location, fix)

@@ -89,21 +89,11 @@ class PipelineSession(jvm.CopiedSession):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._catalogs: dict[str, None] = {}
         self._functions: dict[tuple[str, ...], str] = {}
 
     def call(self) -> Call:
         """A call of a query function that may change the session."""
-        return Call(self, self._name_catalogs)
-
-    def name_catalog(self, name: str) -> None:
-        """Give the session's catalog a second name: `<name>.schema.table` is `schema.table` from now on."""
-        self._catalogs[name] = None
-        jvm.name_session_catalog(self, name)
-
-    def _name_catalogs(self) -> None:
-        for name in self._catalogs:
-            jvm.name_session_catalog(self, name)
+        return Call(self)
 
     def add_function(self, name: tuple[str, ...], temporary: str) -> None:
         """Let queries call a temporary function by a name with a schema, or with a catalog and a schema."""

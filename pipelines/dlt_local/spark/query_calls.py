@@ -34,23 +34,10 @@ _SCHEMA_OF_GLOBAL_VIEWS = "global_temp"
 class Call(jvm.Copy):
     """One call of a query function."""
 
-    def __init__(self, session: jvm.CopiedSession, prepare: Callable[[], None]) -> None:
-        """Begin without a copy.
-
-        Args:
-            session: the pipeline's.
-            prepare: what to do to a copy that has been made.
-        """
+    def __init__(self, session: jvm.CopiedSession) -> None:
         super().__init__(session)
         self.views: set[str] = set()
         """Temporary views that it has made, in lower case."""
-        self._prepare = prepare
-
-    def make(self) -> None:
-        """Use a copy from now on."""
-        if self.java is None:
-            super().make()
-            self._prepare()
 
     def makes_view(self, name: str) -> None:
         """Note a temporary view, before it is made."""

@@ -40,11 +40,14 @@ def _found_or_created(builder: SparkSession.Builder) -> SparkSession:
     if session is None:
         return _get_or_create(builder)
     call = query_calls.current()
-    for key, value in jvm.options(builder).items():
-        if call is not None and session.conf.isModifiable(key) and session.conf.get(key, None) != str(value):
-            call.make()
+    if call is not None and any(_changes(session, key, value) for key, value in jvm.options(builder).items()):
+        call.make()
     jvm.apply_options(session, builder)
     return session
+
+
+def _changes(session: SparkSession, key: str, value: object) -> bool:
+    return session.conf.isModifiable(key) and session.conf.get(key, None) != str(value)
 
 
 _LOOKUPS = ReplacedMethods(

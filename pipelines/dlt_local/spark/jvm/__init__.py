@@ -10,7 +10,6 @@ from dlt_local.spark.jvm.catalog import (
     drop_reserved_table,
     invalidate_cached_tables,
     name_frame,
-    name_session_catalog,
     register,
     unregister,
 )
@@ -95,7 +94,6 @@ __all__ = [
     "kafka_topics",
     "leaves",
     "name_frame",
-    "name_session_catalog",
     "named_tables",
     "new_session",
     "no_rows",

@@ -72,9 +72,9 @@ def invalidate_cached_tables(session: SparkSession) -> None:
     session._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
 
 
-def name_session_catalog(session: SparkSession, name: str) -> None:
-    """Give the session catalog a second name: `<name>.schema.table` is `schema.table` from now on."""
-    manager = session._jsparkSession.sessionState().catalogManager()
+def name_session_catalog(java_session: Any, name: str) -> None:
+    """Give the session catalog of a session of Java a second name."""
+    manager = java_session.sessionState().catalogManager()
     # There is no public way: the manager's map of catalogs is private.
     field = manager.getClass().getDeclaredField("catalogs")
     field.setAccessible(True)

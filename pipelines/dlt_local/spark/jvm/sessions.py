@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.catalog import Catalog
 from pyspark.sql.conf import RuntimeConfig
 
+from dlt_local.spark.jvm.catalog import name_session_catalog
 from dlt_local.spark.jvm.gateway import java_class, static
 from dlt_local.spark.jvm.plans import analyzed_plan
 
@@ -40,6 +41,7 @@ class CopiedSession(SparkSession):
     def __init__(self, context: SparkContext, java_session: Any) -> None:
         super().__init__(context, java_session)
         self._conf = Conf(self)
+        self._catalog_names: dict[str, None] = {}
         self._by_conf: dict[frozenset[tuple[str, str]], SparkSession] = {}
         """For queries with conf of their own."""
 
@@ -61,6 +63,11 @@ class CopiedSession(SparkSession):
     def catalog(self) -> Catalog:
         """The catalog of the session, or of its copy."""
         return super().catalog if self._jsparkSession is self._java else Catalog(self)
+
+    def name_catalog(self, name: str) -> None:
+        """Give the catalog a second name: `<name>.schema.table` is `schema.table` from now on."""
+        self._catalog_names[name] = None
+        name_session_catalog(self._java, name)
 
     def forget_copies(self) -> None:
         """Let later queries have none of the sessions that queries with conf of their own have run in.
@@ -88,6 +95,9 @@ class Copy:
         """Use a copy from now on, with the catalog, the conf, the temporary views and functions of the session."""
         if self.java is None:
             self.java = self.session._java.cloneSession()
+            # Spark copies all but these.
+            for name in self.session._catalog_names:
+                name_session_catalog(self.java, name)
 
     def moved(self, frame: DataFrame) -> DataFrame:
         """The same query in the copy, with whose names and conf it goes on."""
@@ -103,7 +113,7 @@ class Copy:
         # Each session that has run a stream listens to all events of Spark, so sessions of the same conf are one.
         copy = SparkSession(self.session.sparkContext, self.java)
         session = self.session._by_conf.setdefault(frozenset(conf.items()), copy)
-        return DataFrame(_moved(frame, session._jsparkSession), session)
+        return in_session(frame, session)
 
 
 _copy: ContextVar[Copy | None] = ContextVar("copy", default=None)
@@ -186,9 +196,7 @@ def cloned(session: SparkSession) -> SparkSession:
 
 def in_cloned_session(frame: DataFrame) -> DataFrame:
     """The same query in a copy of its session, which shares the catalog but not the conf."""
-    session = frame.sparkSession
-    java_session = session._jsparkSession.cloneSession()
-    return DataFrame(_moved(frame, java_session), SparkSession(session.sparkContext, java_session))
+    return in_session(frame, cloned(frame.sparkSession))
 
 
 def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
